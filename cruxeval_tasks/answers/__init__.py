@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .json_field import answer_field
+from .json_field import Field, answer_field
 from .markers import after_reasoning, within_turn
 from .python_text import MAX_ANSWER, Reader, parse, stands_alone
 from .statements import (
@@ -20,6 +20,7 @@ from .statements import (
 __all__ = ["input_answer", "output_answer"]
 
 _HEAD, _TAIL = 8_000, 24_000  # what is looked at of a longer text
+_TAGS = 200  # tags that are looked at, from the end
 _TAG = re.compile(r"[\[<](/?)ANSWER[\]>]", re.IGNORECASE)
 _NEW_PROBLEM = re.compile(r"^[^\S\n]{0,8}(?:\[PYTHON\]|def \w{1,80}\()", re.MULTILINE)
 _THOUGHT_END = "[/THOUGHT]"
@@ -82,13 +83,13 @@ def _tagged_zones(reader: Reader) -> list[str]:
     answer is none, and tags that are only mentioned hold no zone.
     """
     text = reader.text
-    tags = list(_TAG.finditer(text))
+    tags = list(_TAG.finditer(text))[-_TAGS:]
     if not tags:
         return []
     zones: list[tuple[str, bool]] = []
     opened: int | None = None
     passed = reader.statement(0).end if _begins_with_answer(reader) else 0
-    for number, tag in enumerate(tags):
+    for tag in tags:
         if tag.start() < passed:
             continue
         if not tag[1]:
@@ -131,9 +132,9 @@ def _untagged_zone(reader: Reader) -> str | None:
 
 def _in_zone(reader: Reader, direction: Direction, *, tagged: bool) -> str | None:
     zone = reader.text
-    field = None if "assert" in zone.partition("{")[0] else answer_field(reader)
+    field = answer_field(reader)
     if field is not None:
-        return _from_field(reader.on(field[0]), direction, is_source=field[1])
+        return _from_field(reader, field, direction)
     for start, end, block_end in reversed(fenced_blocks(zone)[-8:]):
         answer = _in_block(reader.on(zone[start:end]), direction)
         if answer is not None:
@@ -153,11 +154,21 @@ def _in_block(reader: Reader, direction: Direction) -> str | None:
     return bare_answer(reader, direction) if found is None else found.answer
 
 
-def _from_field(reader: Reader, direction: Direction, *, is_source: bool) -> str | None:
+def _from_field(reader: Reader, field: Field, direction: Direction) -> str | None:
     """The answer in the answer field of a JSON object. A string that is no expression is itself the value."""
-    if not is_source:
-        return repr(reader.text) if direction == "output" else _as_it_stands(reader.text)
-    return _in_block(reader, direction) or _as_it_stands(reader.text)
+    later = stated_answer(reader, direction)
+    if later is not None and later.start > field.start + len(field.readings[0]):
+        return later.answer
+    for reading in field.readings:
+        inner = reader.on(reading)
+        found = stated_answer(inner, direction) or code_answer(inner, direction)
+        if found is not None:
+            return found.answer
+        if direction == "output" and stands_alone(parse(reading)):
+            return reading.strip()
+    if field.string is None or direction == "input":
+        return _as_it_stands(field.readings[0])
+    return repr(field.string)
 
 
 def _as_it_stands(zone: str) -> str | None:

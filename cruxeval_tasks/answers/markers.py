@@ -73,7 +73,7 @@ def _holds(text: str, mark: str) -> bool:
 
 def after_reasoning(text: str) -> str | None:
     """Return what follows the last reasoning trace, or None where a trace was begun and never ended."""
-    cut = max(_last(text, closer) for closer in _CLOSERS)
+    cut = max((_last(text, closer) for closer in _CLOSERS if closer[0] in text), default=0)
     final = text.rfind("<|channel|>final", cut)
     if final >= 0:
         message = text.find("<|message|>", final)
@@ -81,7 +81,7 @@ def after_reasoning(text: str) -> str | None:
     if text.startswith("analysis"):  # the same format where the host dropped the special tokens
         cut = max(cut, _last(text, "assistantfinal"))
     rest = text[cut:]
-    return None if any(_holds(rest, opener) for opener in _OPENERS) else rest
+    return None if any(opener[0] in rest and _holds(rest, opener) for opener in _OPENERS) else rest
 
 
 def within_turn(text: str) -> str:
