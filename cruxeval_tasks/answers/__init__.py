@@ -15,6 +15,7 @@ from .statements import (
     fenced_blocks,
     prose_answer,
     stated_answer,
+    whole_answer,
 )
 
 __all__ = ["input_answer", "output_answer"]
@@ -43,8 +44,8 @@ def _answer(completion: str, direction: Direction) -> str | None:
         return None
     if len(text) > _HEAD + _TAIL:
         text = text[:_HEAD] + "\n" + text[-_TAIL:]
-    text = within_turn(text.replace("\r\n", "\n").replace("\r", "\n"))
-    reader = Reader(text)
+    reader = Reader(text.replace("\r\n", "\n").replace("\r", "\n"))
+    reader = reader.on(within_turn(reader))
     reader = reader.on(_before_invented_problem(reader))
     zones = _tagged_zones(reader)
     if zones:
@@ -135,6 +136,9 @@ def _in_zone(reader: Reader, direction: Direction, *, tagged: bool) -> str | Non
     field = answer_field(reader)
     if field is not None:
         return _from_field(reader, field, direction)
+    answer = whole_answer(reader, direction)
+    if answer is not None:
+        return answer
     for start, end, block_end in reversed(fenced_blocks(zone)[-8:]):
         answer = _in_block(reader.on(zone[start:end]), direction)
         if answer is not None:

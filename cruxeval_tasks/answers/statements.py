@@ -86,25 +86,41 @@ def code_answer(reader: Reader, direction: Direction) -> Found | None:
     return None
 
 
+def whole_answer(reader: Reader, direction: Direction) -> str | None:
+    """The answer where the text is one expression: that, or the side of a comparison with a call of `f`."""
+    text = reader.text
+    expression = reader.parse(0, len(text))
+    if expression is None:
+        return None
+    if isinstance(expression, ast.Compare) and isinstance(expression.ops[0], (ast.Eq, ast.Is)):
+        sides = [expression.left, expression.comparators[0]]
+        calls = [side for side in sides if is_call_of_f(side)]
+        if len(calls) == 1:
+            side = calls[0] if direction == "input" else sides[sides.index(calls[0]) - 1]
+            return ast.get_source_segment(straighten(text), side)
+    shown = expression
+    if isinstance(shown, ast.Call) and isinstance(shown.func, ast.Name) and shown.func.id == "print" and shown.args:
+        shown = shown.args[0]
+    if not is_call_of_f(shown):
+        statement = reader.statement(0)
+        line_only = "\n" not in text.strip()
+        return straighten(text[statement.start : statement.end] if line_only else text)
+    return ast.get_source_segment(straighten(text), shown) if direction == "input" else None
+
+
 def bare_answer(reader: Reader, direction: Direction) -> str | None:
-    """The answer where the text is nothing but it, or begins with it on a line of its own."""
+    """The answer where the text is nothing but it and typography, or begins with it on a line of its own."""
     text = reader.text.strip()
     if text[:1] in ("*", "_"):
         text = text.strip("*_ ")
     text = text.strip("` \t\n\u00a0\u201c\u201d\u2018\u2019\u00ab\u00bb")
-    inner = reader.on(text)
-    statement = inner.statement(0)
+    statement = reader.on(text).statement(0)
     line = text[statement.start : statement.end]
-    remark = text[statement.end :].lstrip()
-    readings = [line] if remark[:1] in ("#", "") and "\n" not in remark else [text]
-    readings += [text.rstrip(" .;,"), line.rstrip(" .;,")]
-    for number, reading in enumerate(readings):
+    for reading in (text, text.rstrip(" .;,"), line.rstrip(" .;,")):
         expression = reader.on(reading).parse(0, len(reading))
-        if expression is None or (number == 2 and not stands_alone(expression, besides=frozenset("f"))):
+        if reading is not text and not stands_alone(expression, besides=frozenset("f")):
             continue
-        if direction == "output":
-            return straighten(reading)
-        if is_call_of_f(expression):
+        if expression is not None and (direction == "output" or is_call_of_f(expression)):
             return straighten(reading)
     return None
 
@@ -198,8 +214,9 @@ def _assertion(reader: Reader, match: re.Match[str], direction: Direction) -> Fo
         statement = reader.statement(statement.start + 1)
     if not statement.compares:
         return _broken_assertion(reader, begin, statement.start, direction)
-    (left_end, right_start), *more = statement.compares
-    right_end = next((at for at, _ in more if text[at : at + 2] == "=="), statement.end)
+    equals = [span for span in statement.compares if text[span[0]] == "="]
+    left_end, right_start = (equals or statement.compares)[0]
+    right_end = equals[1][0] if len(equals) > 1 else statement.end
     left, right = straighten(text[statement.start : left_end]), straighten(text[right_start:right_end])
     backwards = _CALL.match(right) is not None and _CALL.match(left) is None
     if backwards:
