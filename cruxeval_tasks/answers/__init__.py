@@ -11,6 +11,7 @@ from .statements import (
     Direction,
     attempted_answer,
     bare_answer,
+    begins_with_assertion,
     code_answer,
     fenced_blocks,
     prose_answer,
@@ -24,6 +25,7 @@ _HEAD, _TAIL = 8_000, 24_000  # what is looked at of a longer text
 _TAGS = 200  # tags that are looked at, from the end
 _TAG = re.compile(r"[\[<](/?)ANSWER[\]>]", re.IGNORECASE)
 _NEW_PROBLEM = re.compile(r"^[^\S\n]{0,8}(?:\[PYTHON\]|def \w{1,80}\()", re.MULTILINE)
+_EQUALS = re.compile(r"\s*==(?!=)")
 _THOUGHT_END = "[/THOUGHT]"
 _PLACEHOLDER = re.compile(r"[\sA-Za-z,.\u2026?`*<>-]{0,60}")
 
@@ -47,9 +49,11 @@ def _answer(completion: str, direction: Direction) -> str | None:
     reader = Reader(text.replace("\r\n", "\n").replace("\r", "\n"))
     reader = reader.on(within_turn(reader))
     reader = reader.on(_before_invented_problem(reader))
+    if direction == "output" and (equals := _EQUALS.match(reader.text)):  # the prompt ended with the call
+        reader = reader.on(reader.text[equals.end() :])
     zones = _tagged_zones(reader)
     if zones:
-        return _in_zone(reader.on(zones[-1]), direction, tagged=True)
+        return _in_zone(reader.on(_last_about_the_question(reader, zones, direction)), direction, tagged=True)
     zone = _untagged_zone(reader)
     return None if zone is None else _in_zone(reader.on(zone), direction, tagged=False)
 
@@ -68,13 +72,27 @@ def _before_invented_problem(reader: Reader) -> str:
     return text
 
 
+def _last_about_the_question(reader: Reader, zones: list[str], direction: Direction) -> str:
+    """The last zone; but after an answer to the direct prompt, one that asserts about something else is passed over."""
+    head = stated_answer(reader.on(zones[0]), direction) if begins_with_assertion(reader.text) else None
+    if head is not None and head.question:
+        for zone in reversed(zones[1:]):
+            found = stated_answer(reader.on(zone), direction)
+            if found is None or found.question in ("", head.question):
+                return zone
+        return zones[0]
+    return zones[-1]
+
+
 def _begins_with_answer(reader: Reader) -> bool:
     """Whether the text begins as a completion of a direct prompt does: with an assertion, a call or a value."""
-    start = reader.text[:MAX_ANSWER].lstrip()
-    if start.startswith(("assert ", "f(")):
+    if begins_with_assertion(reader.text):
         return True
     statement = reader.statement(0)
-    return stands_alone(reader.parse(statement.start, statement.end))
+    rest = reader.text[statement.end : statement.end + MAX_ANSWER].partition("\n")[0].strip(" .;")
+    if rest and not rest.startswith(("#", "[", "<")):
+        return False
+    return stands_alone(reader.parse(statement.start, statement.end), besides=frozenset("f"))
 
 
 def _tagged_zones(reader: Reader) -> list[str]:

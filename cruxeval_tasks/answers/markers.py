@@ -82,6 +82,8 @@ def after_reasoning(text: str) -> str | None:
     if text.startswith("analysis"):  # the same format where the host dropped the special tokens
         cut = max(cut, _last(text, "assistantfinal"))
     rest = text[cut:]
+    if cut == 0 and re.match(r"analysis[A-Z]", rest):
+        return None
     return None if any(opener[0] in rest and _holds(rest, opener) for opener in _OPENERS) else rest
 
 

@@ -32,7 +32,7 @@ _TOKEN = re.compile(
   | (?P<comment>\#)
   | (?P<join>\\\n)
   | (?P<equal>==)
-  | (?P<end>[;`$?\\"'\u2018\u2019\u201c\u201d\u00ab\u00bb] | !(?!=))
+  | (?P<end>[;`$?\\"'\u2018-\u201f\u00ab\u00bb\u2039\u203a] | !(?!=))
   | (?P<comma>,)
   | (?P<other>[<>!:*/+-]=|->|\*\*|//|.)
     """,
@@ -170,8 +170,11 @@ def parse(text: str) -> ast.expr | None:
 
 def straighten(text: str) -> str:
     """Strip the ends, and replace what looks like a space and is none in Python, outside string literals."""
+    text = text.strip()
+    while text.startswith("\\\n"):  # a line that was continued
+        text = text[2:].lstrip()
     if text.isascii():
-        return text.strip()
+        return text
     parts = []
     position = 0
     while position < len(text):
