@@ -21,7 +21,7 @@ from .statements import (
 
 __all__ = ["input_answer", "output_answer"]
 
-_HEAD, _TAIL = 8_000, 24_000  # what is looked at of a longer text
+_HEAD, _TAIL = 4_000, 16_000  # what is looked at of a longer text
 _TAGS = 200  # tags that are looked at, from the end
 _TAG = re.compile(r"[\[<](/?)ANSWER[\]>]", re.IGNORECASE)
 _NEW_PROBLEM = re.compile(r"^[^\S\n]{0,8}(?:\[PYTHON\]|def \w{1,80}\()", re.MULTILINE)

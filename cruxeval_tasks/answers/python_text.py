@@ -14,7 +14,7 @@ from dataclasses import dataclass
 MAX_ANSWER = 4096
 """Longest answer that is looked for, in characters. The longest gold answer has 128."""
 
-_BUDGET = 30_000
+_BUDGET = 24_000
 """Characters that the readers of one completion scan or parse, all together, before they find nothing more."""
 
 _TOKEN = re.compile(

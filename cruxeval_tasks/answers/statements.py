@@ -46,7 +46,9 @@ _REMARK = re.compile(
 _REMARK_LABEL = re.compile(r"#+\s*(?:(?:expected |the )?(?:output|result|returns|prints|value|answer)\s*(?::|=>|->)|[=-]>)?", re.IGNORECASE)
 _REMARK_LINE = re.compile(r"[^\S\n]*#")
 # What may follow a value that a sentence or a label gives: the end of the line or of the clause.
-_CLAUSE_END = re.compile(r"[\s.,;:!*_`\"'\u201c\u201d\u2019)\]}\\$]*(?:$|\n|#|//|\(|because\b|since\b|as\b|and\b|so\b|which\b)")
+_CLAUSE_END = re.compile(
+    r"[\s*_`\"'\u201d\u2019\u00bb)\]}\\$]*(?:$|\n|[.,;:!]|#|//|\(|(?:because|since|as|and|so|which|when|for)\b)"
+)
 _BETWEEN = re.compile(r"[\s`;,.>]*")
 _OPENING = re.compile(r"[\s*>\u00a0\u201c`]*(?:(?<=```)(?:python|py)?\s+)?assert\b")
 
@@ -93,6 +95,8 @@ def code_answer(reader: Reader, direction: Direction) -> Found | None:
 
 def whole_answer(reader: Reader, direction: Direction) -> str | None:
     """The answer where the text is one expression: that, or the side of a comparison with a call of `f`."""
+    if len(reader.text) > MAX_ANSWER:
+        return None
     text = straighten(reader.text)
     reader = reader.on(text)
     expression = reader.parse(0, len(text))
