@@ -149,7 +149,7 @@ class Reader:
 
     def parse(self, start: int, end: int) -> ast.expr | None:
         """The one expression that `text[start:end]` is, or None."""
-        if self.budget.left <= 0:
+        if self.budget.left <= 0 or end - start > MAX_ANSWER:
             return None
         self.budget.left -= end - start + 20
         return parse(self.text[start:end])

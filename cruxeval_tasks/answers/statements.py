@@ -115,7 +115,7 @@ def whole_answer(reader: Reader, direction: Direction) -> str | None:
         shown = shown.args[0]
     if is_call_of_f(shown):  # the value of a call may be in a comment
         return ast.get_source_segment(text, shown) if direction == "input" else None
-    return text if "\n" in text else text[: statement.end]
+    return text[: statement.end] if text[statement.end :].lstrip().startswith("#") and "\n" not in text else text
 
 
 def bare_answer(reader: Reader, direction: Direction) -> str | None:
