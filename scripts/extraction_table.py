@@ -1,10 +1,11 @@
-"""Print in how many problems the gold answer is found, for each form in which models write it, in both directions.
+"""Print in how many problems the gold answer is found, for each form in which models write it, in both
+directions.
 
     python scripts/extraction_table.py [PROBLEMS] [--chat COMPLETIONS]
 
-PROBLEMS is a JSONL file with the columns `id`, `code`, `input`, `output`. COMPLETIONS is a JSONL file with the columns
-`id`, `direction`, `model`, `completion`, `stated_gold`; the second table says in how many an answer was found, and lists
-the others. The exit status is 1 if a form fails anywhere.
+PROBLEMS is a JSONL file with the columns `id`, `code`, `input`, `output`. COMPLETIONS is a JSONL file with
+the columns `id`, `direction`, `model`, `completion`, `stated_gold`; the second table says in how many an
+answer was found, and lists the others. The exit status is 1 if a form fails anywhere.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from cruxeval_tasks.answers.python_text import parse  # noqa: E402
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
     if not path.is_file():
-        sys.exit(f"{path} is not there. Name a problem file: python scripts/extraction_table.py cruxeval.jsonl")
+        sys.exit(
+            f"{path} is not there. Name a problem file: python scripts/extraction_table.py cruxeval.jsonl"
+        )
     with path.open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines if line.strip()]
 
@@ -39,7 +42,9 @@ def forms_table(problems: list[dict[str, Any]]) -> bool:
         cells = {"output": "-", "input": "-"}
         for direction in directions(name):
             found = sum(
-                same_answer(extract(form(p["input"], p["output"], direction), direction), gold_answer(p, direction))
+                same_answer(
+                    extract(form(p["input"], p["output"], direction), direction), gold_answer(p, direction)
+                )
                 for p in problems
             )
             complete &= found == len(problems)
@@ -47,9 +52,14 @@ def forms_table(problems: list[dict[str, Any]]) -> bool:
         print(f"{name:{width}}  {cells['output']:>9}  {cells['input']:>9}")
     print("\nno answer, and none found:")
     for name, text in NO_ANSWER.items():
-        counts = {d: sum(extract(text(p["input"], p["output"]), d) is None for p in problems) for d in ("output", "input")}
+        counts = {
+            d: sum(extract(text(p["input"], p["output"]), d) is None for p in problems)
+            for d in ("output", "input")
+        }
         complete &= set(counts.values()) == {len(problems)}
-        print(f"{name:{width}}  " + "  ".join(f"{count}/{len(problems)}".rjust(9) for count in counts.values()))
+        print(
+            f"{name:{width}}  " + "  ".join(f"{count}/{len(problems)}".rjust(9) for count in counts.values())
+        )
     return complete
 
 
@@ -70,13 +80,15 @@ def chat_table(rows: list[dict[str, Any]]) -> None:
     print(f"\n{'model':{width}}  answers found  literally the gold one")
     for model in sorted(total):
         print(f"{model:{width}}  {found[model]:>6}/{total[model]:<6}  {right[model]:>6}/{total[model]}")
-    print(f"{'all':{width}}  {sum(found.values()):>6}/{sum(total.values()):<6}  {sum(right.values()):>6}/{sum(total.values())}")
+    print(f"{'all':{width}}  {sum(found.values()):>6}/{len(rows):<6}  {sum(right.values()):>6}/{len(rows)}")
     for row, answer in missed:
         print(f"  {row['id']} {row['model']}: {answer!r}; the completion ends in {row['completion'][-60:]!r}")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     shared = ROOT.parent / "shared"
     parser.add_argument("problems", nargs="?", type=Path, default=shared / "cruxeval" / "cruxeval.jsonl")
     parser.add_argument("--chat", type=Path, help="completions of chat models")

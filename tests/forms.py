@@ -1,7 +1,7 @@
 """The forms in which models write an answer, as text around the answer of a problem.
 
-Each form is a function of (input, output, direction) that writes a whole completion. The answer that it states is the
-gold one; every wrong answer in it is one that the form's rule passes over.
+Each form is a function of (input, output, direction) that writes a whole completion. The answer that it
+states is the gold one; every wrong answer in it is one that the form's rule passes over.
 """
 
 from __future__ import annotations
@@ -108,29 +108,37 @@ def _(i: str, o: str, d: str) -> str:
 @form("repeated question after the answer")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"{_assertion(i, o)}\n[/ANSWER]\n\n[PYTHON]\ndef f(n):\n    return n + 1\nassert f(3) == ??\n[/PYTHON]\n"
+        f"{_assertion(i, o)}\n[/ANSWER]\n\n[PYTHON]\ndef f(n):\n    return n + 1\n"
+        "assert f(3) == ??\n[/PYTHON]\n"
         "[ANSWER]\nassert f(3) == 4\n[/ANSWER]\n\n[PYTHON]\ndef f(n):\n    return"
     )
 
 
 @form("repeated question, tags never closed")
 def _(i: str, o: str, d: str) -> str:
-    return f"{_assertion(i, o)}\n\n[PYTHON]\ndef f(n):\n    return n + 1\n[/PYTHON]\n[ANSWER]\nassert f(3) == 4\n"
+    return (
+        f"{_assertion(i, o)}\n\n[PYTHON]\ndef f(n):\n    return n + 1\n[/PYTHON]\n[ANSWER]\n"
+        "assert f(3) == 4\n"
+    )
 
 
 @form("repeated question with the instruction")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"{_assertion(i, o)}\n[/ANSWER]\n\nComplete the next assertion between [ANSWER] and [/ANSWER] tags.\n\n"
-        "[PYTHON]\ndef f(s):\n    return s + 'a'\nassert f('x') == ??\n[/PYTHON]\n[ANSWER]\nassert f('x') == 'xa'\n[/ANSWER]\n"
+        f"{_assertion(i, o)}\n[/ANSWER]\n\n"
+        "Complete the next assertion between [ANSWER] and [/ANSWER] tags.\n\n"
+        "[PYTHON]\ndef f(s):\n    return s + 'a'\nassert f('x') == ??\n[/PYTHON]\n[ANSWER]\n"
+        "assert f('x') == 'xa'\n[/ANSWER]\n"
     )
 
 
 @form("thought, then repeated question")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"Step by step.\n[/THOUGHT]\n[ANSWER]\n{_assertion(i, o)}\n[/ANSWER]\n\n[PYTHON]\ndef f(n):\n    return n\n"
-        "assert f(3) == ??\n[/PYTHON]\n[THOUGHT]\nIt returns n.\n[/THOUGHT]\n[ANSWER]\nassert f(3) == 3\n[/ANSWER]"
+        f"Step by step.\n[/THOUGHT]\n[ANSWER]\n{_assertion(i, o)}\n[/ANSWER]\n\n[PYTHON]\n"
+        "def f(n):\n    return n\n"
+        "assert f(3) == ??\n[/PYTHON]\n[THOUGHT]\nIt returns n.\n[/THOUGHT]\n[ANSWER]\n"
+        "assert f(3) == 3\n[/ANSWER]"
     )
 
 
@@ -205,7 +213,10 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("fence without tags")
 def _(i: str, o: str, d: str) -> str:
-    return f"Here is the completed assertion:\n\n```python\n{_assertion(i, o)}\n```\n\nThe function doesn't do f(3)."
+    return (
+        f"Here is the completed assertion:\n\n```python\n{_assertion(i, o)}\n```\n\n"
+        "The function doesn't do f(3)."
+    )
 
 
 @form("fence with a bare answer")
@@ -221,14 +232,18 @@ def _(i: str, o: str, d: str) -> str:
 @form("several fences, the last counts")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"The code:\n```python\ndef f(x):\n    return x\n```\nAt first sight:\n```python\n{_wrong(i, o, d)}\n```\n"
+        "The code:\n```python\ndef f(x):\n    return x\n```\nAt first sight:\n```python\n"
+        f"{_wrong(i, o, d)}\n```\n"
         f"but in fact:\n```python\n{_assertion(i, o)}\n```"
     )
 
 
 @form("several fences, the last bare")
 def _(i: str, o: str, d: str) -> str:
-    return f"The code:\n```python\ndef f(x):\n    return x\n```\nThe answer:\n```python\n{_bare(i, o, d)}\n```\nDone."
+    return (
+        "The code:\n```python\ndef f(x):\n    return x\n```\nThe answer:\n```python\n"
+        f"{_bare(i, o, d)}\n```\nDone."
+    )
 
 
 # Assertions and how they are written
@@ -424,7 +439,9 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("correction after the prompt's own form")
 def _(i: str, o: str, d: str) -> str:
-    return f"{_wrong(i, o, d)}\n[/ANSWER]\n\nNo, I've made a mistake.\n\n[ANSWER]\n{_assertion(i, o)}\n[/ANSWER]"
+    return (
+        f"{_wrong(i, o, d)}\n[/ANSWER]\n\nNo, I've made a mistake.\n\n[ANSWER]\n{_assertion(i, o)}\n[/ANSWER]"
+    )
 
 
 @form("correction without tags")
@@ -463,7 +480,7 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("JSON object")
 def _(i: str, o: str, d: str) -> str:
-    return json.dumps({"reasoning": "It's f(2) == 3, \"quoted\".", "answer": _bare(i, o, d)}, indent=4)
+    return json.dumps({"reasoning": 'It\'s f(2) == 3, "quoted".', "answer": _bare(i, o, d)}, indent=4)
 
 
 @form("JSON object with an assertion")
@@ -473,7 +490,11 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("JSON object in a fence")
 def _(i: str, o: str, d: str) -> str:
-    return "Here:\n```json\n" + json.dumps({"reasoning": "...", "answer": _bare(i, o, d)}, ensure_ascii=False) + "\n```\n"
+    return (
+        "Here:\n```json\n"
+        + json.dumps({"reasoning": "...", "answer": _bare(i, o, d)}, ensure_ascii=False)
+        + "\n```\n"
+    )
 
 
 @form("JSON object in tags")
@@ -559,7 +580,8 @@ def _(i: str, o: str, d: str) -> str:
 @form("several think traces")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"<think>{_trace(i, o, d)}</think>\n{_wrong(i, o, d)}\n<think>\nHm, no.\n{_trace(i, o, d)}\n</think>\n"
+        f"<think>{_trace(i, o, d)}</think>\n{_wrong(i, o, d)}\n<think>\nHm, no.\n"
+        f"{_trace(i, o, d)}\n</think>\n"
         f"{_assertion(i, o)}"
     )
 
@@ -598,7 +620,8 @@ def _(i: str, o: str, d: str) -> str:
 @form("another problem without its tag")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"{_assertion(i, o)}\n[/ANSWER]\n\nNext problem: n is given.\n[ANSWER]\nassert f('zz', 'zz') == 'zzzz'\n[/ANSWER]"
+        f"{_assertion(i, o)}\n[/ANSWER]\n\nNext problem: n is given.\n[ANSWER]\n"
+        "assert f('zz', 'zz') == 'zzzz'\n[/ANSWER]"
     )
 
 
@@ -797,12 +820,16 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("trace that quotes its own marks")
 def _(i: str, o: str, d: str) -> str:
-    return f"<think>I should end with `</think>` and then [ANSWER].\n{_wrong(i, o, d)}</think>\n\n{_assertion(i, o)}"
+    return (
+        f"<think>I should end with `</think>` and then [ANSWER].\n{_wrong(i, o, d)}</think>\n"
+        f"\n{_assertion(i, o)}"
+    )
 
 
 @form("Command A trace")
 def _(i: str, o: str, d: str) -> str:
-    return f"<|START_THINKING|>{_trace(i, o, d)}<|END_THINKING|><|START_RESPONSE|>{_assertion(i, o)}<|END_RESPONSE|>"
+    trace = _trace(i, o, d)
+    return f"<|START_THINKING|>{trace}<|END_THINKING|><|START_RESPONSE|>{_assertion(i, o)}<|END_RESPONSE|>"
 
 
 @form("trace, then JSON")
@@ -813,13 +840,17 @@ def _(i: str, o: str, d: str) -> str:
 NO_ANSWER: dict[str, Callable[[str, str], str]] = {
     "nothing": lambda i, o: "",
     "blank": lambda i, o: " \n\t\r\n\u00a0",
-    "trace that never ends": lambda i, o: f"<think>\nLet me see. assert f({i}) == {o}\n[ANSWER]{o}[/ANSWER]\n",
+    "trace that never ends": lambda i, o: (
+        f"<think>\nLet me see. assert f({i}) == {o}\n[ANSWER]{o}[/ANSWER]\n"
+    ),
     "second trace never ends": lambda i, o: f"<think>x</think>\n<think>\nassert f({i}) == {o}",
     "Magistral trace that never ends": lambda i, o: f"[THINK]assert f({i}) == {o}",
     "channels without a final one": lambda i, o: f"<|channel|>analysis<|message|>assert f({i}) == {o}",
     "channels without marks or a final one": lambda i, o: f"analysisWe need assert f({i}) == {o}",
     "empty tags": lambda i, o: "[ANSWER]\n[/ANSWER]",
-    "tags that are only mentioned": lambda i, o: "I would put it between [ANSWER] and [/ANSWER] tags, but can't.",
+    "tags that are only mentioned": lambda i, o: (
+        "I would put it between [ANSWER] and [/ANSWER] tags, but can't."
+    ),
     "only an end of turn": lambda i, o: "<|im_end|>",
     "a refusal": lambda i, o: "I'm sorry, I can't determine what the function does.",
     "nothing after the trace": lambda i, o: f"<think>assert f({i}) == {o}</think>\n",

@@ -59,7 +59,8 @@ VALUES = [
     "{'a': [1, {'b': (2,)}]}",
     "1 + 2j",
 ]
-"""Values that splitting at `==`, `#`, quotes, commas or brackets would break; each is input and output of a problem."""
+"""Values that splitting at `==`, `#`, quotes, commas or brackets would break; each is input and output of a
+problem."""
 
 
 @cache
@@ -122,14 +123,20 @@ def test_forms_are_compared_by_meaning() -> None:
         "'[/ANSWER]'",
         "'assert f(1) == 2'",
         "'$\\\\boxed{5}$'",
-        "'{\"answer\": \"5\"}'",
+        '\'{"answer": "5"}\'',
         "'Output: 5'",
         "'```'",
     ],
 )
 @pytest.mark.parametrize(
     "name",
-    ["prompt's own form", "complete tags", "fence without tags", "think trace, then tags", "tags with a bare answer"],
+    [
+        "prompt's own form",
+        "complete tags",
+        "fence without tags",
+        "think trace, then tags",
+        "tags with a bare answer",
+    ],
 )
 def test_marks_inside_strings_are_text(name: str, string: str) -> None:
     assert output_answer(FORMS[name](string, string, "output")) == string
@@ -253,7 +260,8 @@ def test_real_chat_completions() -> None:
 
 
 def test_real_chat_completions_with_plain_answers() -> None:
-    """Where the JSON is valid and its answer is a literal in a string, that literal is the answer, whatever it is."""
+    """Where the JSON is valid and its answer is a literal in a string, that literal is the answer, whatever
+    it is."""
     if not CHAT_FILE.is_file():
         pytest.skip("needs the chat completions in ../shared")
     checked = 0

@@ -1,8 +1,9 @@
 """On text in the authors' own format the answer is the one that the authors' post-processing yields.
 
-Theirs is told here in our own words: of what follows the first answer tag (with chain of thought), output prediction takes
-the text between the first and the second `==`; input prediction takes the text before the first `==`, and what follows the
-first `assert f` in it. Where the result is one expression, it must be ours.
+Theirs is told here in our own words: of what follows the first answer tag (with chain of thought), output
+prediction takes the text between the first and the second `==`; input prediction takes the text before the
+first `==`, and what follows the first `assert f` in it. Where the result is one expression, it must be
+ours.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def ends_in_a_message(text: str) -> bool:
     The authors' scorer writes the answer after `==` in an assertion, so there it is a message, too.
     """
     statement = ast.parse(f"assert 0 == {text}").body[0]
-    return isinstance(statement, ast.Assert) and isinstance(statement.msg, (ast.Constant, ast.JoinedStr, ast.Call))
+    return isinstance(statement, ast.Assert) and isinstance(
+        statement.msg, (ast.Constant, ast.JoinedStr, ast.Call)
+    )
 
 
 @cache
@@ -75,7 +78,9 @@ def published_answers() -> list[tuple[str, str, str]]:
     ]
 
 
-def differences(completions: Iterator[tuple[str, str, str]], *, thought: bool) -> tuple[int, list[tuple[str, str, str | None]]]:
+def differences(
+    completions: Iterator[tuple[str, str, str]], *, thought: bool
+) -> tuple[int, list[tuple[str, str, str | None]]]:
     compared = 0
     different = []
     for direction, completion, name in completions:

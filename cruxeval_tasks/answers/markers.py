@@ -1,4 +1,5 @@
-"""The marks that models and prompts put around an answer: reasoning traces, ends of turn, tags, invented problems."""
+"""The marks that models and prompts put around an answer: reasoning traces, ends of turn, tags, invented
+problems."""
 
 from __future__ import annotations
 
