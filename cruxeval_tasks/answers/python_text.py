@@ -44,6 +44,27 @@ _PYTHON_WORDS = _BUILTINS | {
 }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Statement:
+    """One logical line of Python.
+
+    Attributes:
+        start: Index of its first character.
+        end: Index after its last one. A comment, a `;` and whatever cannot be Python stay outside.
+        compares: (start, end) of each `==`, and of each `is` that is not `is not`, outside brackets.
+        commas: Index of each comma outside brackets.
+        cuts: Index after each token outside brackets: the places where an expression can end.
+        prose: Index of the first word outside brackets that no answer would hold, or `end`.
+    """
+
+    start: int
+    end: int
+    compares: list[tuple[int, int]]
+    commas: list[int]
+    cuts: list[int]
+    prose: int
+
+
 @dataclass
 class _Budget:
     """Characters that may still be scanned or parsed; below zero by what was under way."""
