@@ -197,6 +197,7 @@ def test_marks_inside_strings_are_text(name: str, string: str) -> None:
         # what print shows has no quotes
         ("print(f('a'))  # Output: abc def", "'abc def'"),
         (">>> print(f('a'))\nabc def", "'abc def'"),
+        ("```python\nprint(f('a'))  # call the function\n```\nThe output is `[3]`.", "[3]"),
         # typographic quotes in place of Python's
         ("assert f(1) == \u201cabc\u201d", "'abc'"),
         # something stands there, but it is no expression

@@ -46,7 +46,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(TEXTS)
 def test_total_silent_and_deterministic(text: str) -> None:
     with warnings.catch_warnings():
@@ -58,7 +58,7 @@ def test_total_silent_and_deterministic(text: str) -> None:
             assert answer is None or len(answer) <= 2 * MAX_ANSWER
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(VALUES)
 def test_any_value_in_the_prompts_own_form(value: object) -> None:
     source = repr(value)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 MAX_ANSWER = 4096
 """Longest answer that is looked for, in characters. The longest gold answer has 128."""
 
-BUDGET = 24_000
+BUDGET = 16_000
 """Characters that the readers of one completion scan or parse, all together, before they find nothing
 more."""
 
@@ -31,6 +31,7 @@ _TOKEN = re.compile(
 _CODE_START = re.compile(r"\b(?:assert|is|returns)\b|\[ANSWER\]|`+|==|:\*{0,2}|\\boxed\{")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _NO_SPACES = "\u200b\u200c\u200d\u2060\ufeff"
+_ODD_SPACE = re.compile(rf"[^\S \t\n]|[{_NO_SPACES}]")
 
 # Built-ins that an answer may lean on. In running text every other free name is taken for prose.
 _BUILTINS = {
@@ -222,7 +223,7 @@ def straighten(text: str) -> str:
     text = text.strip()
     while text.startswith("\\\n"):  # a line that was continued
         text = text[2:].lstrip()
-    if text.isascii():
+    if _ODD_SPACE.search(text) is None:
         return text
     parts = []
     position = 0

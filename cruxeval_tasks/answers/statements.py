@@ -55,7 +55,7 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 _REMARK_LABEL = re.compile(
-    r"#+\s*(?:(?:expected |the )?(?:output|result|returns|prints|value|answer)\s*(?::|=>|->)|[=-]>)?",
+    r"#+\s*(?:(?:expected |the )?(?:output|result|returns|prints|value|answer)\s*(?::|=>|->)|[=-]>)\s*(?P<shown>\S.*)",
     re.IGNORECASE,
 )
 _REMARK_LINE = re.compile(r"[^\S\n]*#")
@@ -494,14 +494,13 @@ def _value_of_call(reader: Reader, start: int, end: int) -> Found | None:
 
 
 def _remarked(reader: Reader, start: int, *, printed: bool) -> Found | None:
-    """The value that the comment at `start` gives. What is printed has no quotes, if it is a string."""
+    """The value that the comment at `start` gives. After `Output:` and the like, a printed string has no quotes."""
     words = _REMARK.match(reader.text, start)
     value = None if words is None else _value(reader, words.end(), in_prose=True)
     if value is not None or not printed:
         return value
-    line = reader.text[start : start + MAX_ANSWER].partition("\n")[0]
-    shown = _REMARK_LABEL.sub("", line, count=1).strip()
-    return Found(start, start + len(line), repr(shown)) if shown else None
+    shown = _REMARK_LABEL.match(reader.text, start, start + MAX_ANSWER)
+    return None if shown is None else Found(start, shown.end(), repr(shown["shown"].strip()))
 
 
 def _compared_backwards(reader: Reader, start: int, direction: Direction) -> Found | None:
