@@ -55,7 +55,8 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 _REMARK_LABEL = re.compile(
-    r"#+\s*(?:(?:expected |the )?(?:output|result|returns|prints|value|answer)\s*(?::|=>|->)|[=-]>)\s*(?P<shown>\S.*)",
+    r"#+\s*(?:(?:expected |the )?(?:output|result|returns|prints"
+    r"|value|answer)\s*(?::|=>|->)|[=-]>)\s*(?P<shown>\S.*)",
     re.IGNORECASE,
 )
 _REMARK_LINE = re.compile(r"[^\S\n]*#")
@@ -494,7 +495,7 @@ def _value_of_call(reader: Reader, start: int, end: int) -> Found | None:
 
 
 def _remarked(reader: Reader, start: int, *, printed: bool) -> Found | None:
-    """The value that the comment at `start` gives. After `Output:` and the like, a printed string has no quotes."""
+    """The value that the comment at `start` gives. A printed string has no quotes after `Output:`."""
     words = _REMARK.match(reader.text, start)
     value = None if words is None else _value(reader, words.end(), in_prose=True)
     if value is not None or not printed:
