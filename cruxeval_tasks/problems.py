@@ -146,7 +146,7 @@ def _load_file(path: str | os.PathLike[str], named_by: str, judge: Judge | None)
         raise ProblemSetError(f"{source}, row {row}: not UTF-8; a JSONL file in UTF-8 is expected") from None
     if text.lstrip().startswith("["):
         raise ProblemSetError(
-            f"{source}, row 1: a JSON array; JSONL is expected: one object a line, no brackets around them"
+            f"{source}: starts with a JSON array; JSONL is expected: one object a line, no brackets around them"
         )
     # Only "\n" ends a row: JSON strings may hold U+2028 and others that `splitlines` takes for line ends.
     lines = enumerate(io.StringIO(text, newline="\n"), start=1)
@@ -161,7 +161,7 @@ def _load_hub(judge: Judge | None) -> ProblemSet:
     import datasets  # type: ignore[import-untyped]  # not at the top: it is slow to import
 
     try:
-        dataset = datasets.load_dataset(HUB_DATASET, split=HUB_SPLIT)
+        dataset = list(datasets.load_dataset(HUB_DATASET, split=HUB_SPLIT))
     except Exception as error:  # network, cache, authentication, offline mode: each raises types of its own
         raise ProblemSetError(
             f"the hub dataset {HUB_DATASET} cannot be loaded ({type(error).__name__}: {error}); "
@@ -169,10 +169,9 @@ def _load_hub(judge: Judge | None) -> ProblemSet:
             """or pass it as --metadata '{"problems": "PATH"}'"""
         ) from error
     source = f"{HUB_DATASET}, split {HUB_SPLIT}"
-    rows: list[tuple[int, object]] = list(enumerate(dataset, start=1))
-    if not rows:
+    if not dataset:
         raise ProblemSetError(f"{source}: the dataset is empty")
-    return _checked(source, rows, _problem, judge)
+    return _checked(source, enumerate(dataset, start=1), _problem, judge)
 
 
 def _checked(
@@ -247,19 +246,16 @@ def _problem(row: object) -> Problem:
     try:
         call = ast.parse(f"f({problem.input})", mode="eval").body
     except _PARSER_ERRORS as error:
-        raise _BadRow(
-            f"the input {_short(problem.input)} does not parse as arguments: {_why(error)}"
-        ) from None
-    # `1), f(2` parses too, but as something else than one call.
+        raise _BadRow(f"the input {_short(problem.input)} is no list of arguments: {_why(error)}") from None
+    # `1), f(2` gets here too: it parses, but not as one call.
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
         raise _BadRow(f"the input {_short(problem.input)} is not the arguments of one call of `f`")
 
     try:
         ast.literal_eval(problem.output)
     except _PARSER_ERRORS:
-        raise _BadRow(
-            f"the output {_short(problem.output)} is not a Python literal; text needs quotes of its own"
-        ) from None
+        hint = "a literal is a number, None, a quoted string, or a list, tuple, dict or set of literals"
+        raise _BadRow(f"the output {_short(problem.output)} is not a Python literal; {hint}") from None
     return problem
 
 
@@ -286,7 +282,7 @@ def _why(error: BaseException) -> str:
     if isinstance(error, (MemoryError, RecursionError)):
         return "nested too deeply"
     if isinstance(error, SyntaxError):
-        return f"{error.msg} (line {error.lineno})"
+        return f"{error.msg} (line {error.lineno})" if error.lineno else error.msg
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg} (column {error.colno})"
     return str(error)
