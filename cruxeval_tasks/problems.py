@@ -146,7 +146,7 @@ def _load_file(path: str | os.PathLike[str], named_by: str, judge: Judge | None)
         raise ProblemSetError(f"{source}, row {row}: not UTF-8; a JSONL file in UTF-8 is expected") from None
     if text.lstrip().startswith("["):
         raise ProblemSetError(
-            f"{source}: starts with a JSON array; JSONL is expected: one object a line, no brackets around them"
+            f"{source}: starts with a JSON array; JSONL is expected: one object a line and nothing else"
         )
     # Only "\n" ends a row: JSON strings may hold U+2028 and others that `splitlines` takes for line ends.
     lines = enumerate(io.StringIO(text, newline="\n"), start=1)
