@@ -1,9 +1,9 @@
 """Run every problem of a JSONL file, whose path is the argument, and report what came out.
 
 Prints a JSON object for each problem: `id`, `value` (the source form of what `f(<input>)` returned), `equal`
-(whether it equals the stated output) and `same` (whether types agree too, at every depth). A program of its own,
-so that a test chooses the hash seed; it shares no code with the package, so that it can contradict it. It runs the
-code unconfined: for trusted problems only.
+(whether it equals the stated output) and `same` (whether types agree too, at every depth). It is a program of its
+own, so that a test can choose the hash seed, and shares no code with the package, so that it can contradict it.
+It runs the code unconfined: for trusted problems only.
 """
 
 import ast
