@@ -129,7 +129,8 @@ def _answers(
     stated = docs[0]["sampling"]["repeats"]
     if len(completions) == 1 and stated is not None:
         samples = min(samples, stated)
-    return [[Answer(extract(text) or "") for text in r[:samples]] for r in completions]
+    # Servers give None where a reply holds reasoning only.
+    return [[Answer(extract(text or "") or "") for text in r[:samples]] for r in completions]
 
 
 # --- scoring ---
