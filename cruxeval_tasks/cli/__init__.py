@@ -1,7 +1,7 @@
 """The command `cruxeval`.
 
-One module for each group of commands. The modules parse arguments and print; what a command does lies in the rest of
-the package and is imported when the command runs, so that `--help` and shell completion stay fast.
+One module for each group of commands. The modules parse arguments and print; what a command does lies in the
+rest of the package and is imported when the command runs, so that `--help` and shell completion stay fast.
 """
 
 from __future__ import annotations

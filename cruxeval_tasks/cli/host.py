@@ -22,8 +22,8 @@ def path() -> None:
 def register() -> None:
     """Make the installed host find the tasks, so that plain `lm_eval --tasks cruxeval_o` works.
 
-    Puts a folder of its own, with one small file for each task, into the host's tasks folder. Changes nothing else
-    there. Run it again after an upgrade of the host or of this package; it says whether anything was to be done.
+    Puts a folder of its own, with one small file for each task, into the host's tasks folder. Changes nothing
+    else there. Run it again after an upgrade of the host or of this package; it says what was to be done.
     """
     from cruxeval_tasks import registration
 
@@ -70,7 +70,8 @@ def unregister() -> None:
 def run(arguments: tuple[str, ...]) -> None:
     """Run the host's command (`lm_eval`) with the tasks known to it, registered or not.
 
-    Everything is passed on as it stands, `--include_path` for tasks of your own too. The exit status is the host's.
+    Everything is passed on as it stands, `--include_path` for tasks of your own too. The exit status is the
+    host's.
 
     \b
       cruxeval run --model hf --model_args pretrained=... --tasks cruxeval_o
