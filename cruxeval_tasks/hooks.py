@@ -46,7 +46,7 @@ def benchmark(
         k: The k of each pass@k to report, from the task's `metadata`.
         _: The rest of the metadata and the model's arguments, which the host passes too.
     """
-    return {"test": _dataset(load_problems(problems), repeats, k)}
+    return {"test": _dataset(load_problems(problems, judge=_judge()), repeats, k)}
 
 
 def smoke(*, repeats: int | None = None, k: Sequence[int] = (1,), **_: object) -> dict[str, Dataset]:

@@ -21,6 +21,12 @@ from cruxeval_tasks.problems import Problem, load_problems, smoke_problems
 PUBLISHED = Path(__file__).parents[2] / ".." / "shared" / "cruxeval" / "cruxeval.jsonl"
 
 
+@pytest.fixture(autouse=True)
+def _no_environment_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host lists the machine's packages after every run, which takes longer than the run."""
+    monkeypatch.setattr("lm_eval.evaluator.add_env_info", lambda results: None)
+
+
 @pytest.fixture(scope="session")
 def published_path() -> str:
     if not PUBLISHED.exists():
@@ -46,10 +52,21 @@ def run(task: str, model: Scripted, metadata: dict[str, Any] | None = None, **op
     return results
 
 
+def question(p: Problem, direction: str) -> str:
+    call, value = (p.input, "??") if direction == "o" else ("??", p.output)
+    return f"{p.code}\nassert f({call}) == {value}"
+
+
+def gold(p: Problem) -> str:
+    """A right completion, after which the model goes on as base models do."""
+    return f"assert f({p.input}) == {p.output}\n[/ANSWER]\n\n[PYTHON]\ndef f(x):\n    return x"
+
+
+def question_and_gold(problems: list[Problem], direction: str) -> list[tuple[str, str]]:
+    return [(question(p, direction), gold(p)) for p in problems]
+
+
 def by_question(problems: list[Problem], direction: str, complete: Callable[[Problem], str]) -> Reply:
     """Return a script that completes the question about each problem with `complete(problem)`."""
-    replies = {}
-    for p in problems:
-        call, value = (p.input, "??") if direction == "o" else ("??", p.output)
-        replies[f"{p.code}\nassert f({call}) == {value}"] = complete(p)
-    return lambda question, _: replies[question]
+    replies = {question(p, direction): complete(p) for p in problems}
+    return lambda asked, _: replies[asked]

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
-from conftest import by_question, run
+from conftest import by_question, gold, run
 from scripted import Scripted
 
 from cruxeval_tasks.problems import Problem
 
 PROSE = "I am sorry, but I do not know what this function is for."
-
-
-def gold(p: Problem) -> str:
-    return f"assert f({p.input}) == {p.output}\n[/ANSWER]\n\n[PYTHON]\ndef f(x):\n    return x"
 
 
 def wrong_value(p: Problem) -> str:
@@ -29,9 +26,12 @@ def wrong_call(p: Problem) -> str:
 WRONG = {"o": wrong_value, "i": wrong_call}
 
 
-def score(direction: str, problems: list[Problem], task: str, complete: Callable[[Problem], str], **kw: object) -> tuple[float, float]:
-    results = run(task, Scripted(by_question(problems, direction, complete)), **kw)
-    assert results["n-samples"][task]["effective"] == len(problems)
+def score(
+    direction: str, problems: list[Problem], task: str, complete: Callable[[Problem], str], **kw: Any
+) -> tuple[float, float]:
+    """Return `pass@1` and `answered` of a run in which every problem is completed with `complete(problem)`."""
+    results = run(task, Scripted(by_question(problems, direction, complete)), log_samples=False, **kw)
+    assert results["n-samples"][task]["effective"] == kw.get("limit", len(problems))
     metrics = results["results"][task]
     return metrics["pass@1,answer"], metrics["answered,answer"]
 
@@ -49,8 +49,8 @@ class TestScores:
         metadata = {"problems": published_path}
         assert len(published) == 800
         assert score(direction, published, task, gold, metadata=metadata) == (1.0, 1.0)
-        assert score(direction, published, task, WRONG[direction], metadata=metadata) == (0.0, 1.0)
-        assert score(direction, published, task, lambda _: PROSE, metadata=metadata) == (0.0, 0.0)
+        assert score(direction, published, task, WRONG[direction], metadata=metadata, limit=100) == (0.0, 1.0)
+        assert score(direction, published, task, lambda _: PROSE, metadata=metadata, limit=100) == (0.0, 0.0)
 
 
 def test_group_reports_each_direction_and_their_mean(smoke: list[Problem]) -> None:
