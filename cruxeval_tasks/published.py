@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from cruxeval_tasks.errors import UserError
+
 Kind = Literal["output_direct", "output_cot", "output_phind", "input_direct", "input_cot"]
 
 REPO_VARIABLE = "CRUXEVAL_REPO"
@@ -34,7 +36,7 @@ _GET_IT = (
 )
 
 
-class PublishedPromptsError(Exception):
+class PublishedPromptsError(UserError):
     """The authors' prompts could not be read. The message says why and what to do."""
 
 

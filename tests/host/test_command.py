@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import question_and_gold
+from driver import question_and_gold
 
 import cruxeval_tasks
 from cruxeval_tasks.problems import Problem

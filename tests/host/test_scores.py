@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import by_question, gold, run
+from driver import by_question, gold, run
 from scripted import Scripted
 
 from cruxeval_tasks.problems import Problem
