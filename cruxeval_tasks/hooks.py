@@ -7,6 +7,7 @@ there, the scoring on one problem after the other. Filters run under `--predict_
 from __future__ import annotations
 
 import atexit
+import logging
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 Doc = dict[str, Any]
+
+_log = logging.getLogger(__name__)
 
 
 class Answer(str):
@@ -136,29 +139,29 @@ def _answers(
 # --- scoring ---
 
 
-def output_results(doc: Doc, results: Sequence[Any]) -> dict[str, float] | None:
+def output_results(doc: Doc, results: Sequence[Any]) -> dict[str, float]:
     """Return the metrics of one problem of output prediction; see `_results`."""
     return _results("output", doc, results)
 
 
-def input_results(doc: Doc, results: Sequence[Any]) -> dict[str, float] | None:
+def input_results(doc: Doc, results: Sequence[Any]) -> dict[str, float]:
     """Return the metrics of one problem of input prediction; see `_results`."""
     return _results("input", doc, results)
 
 
-def _results(direction: Direction, doc: Doc, results: Sequence[Any]) -> dict[str, float] | None:
+def _results(direction: Direction, doc: Doc, results: Sequence[Any]) -> dict[str, float]:
     """Return `pass@k` for each k of the task, and `answered`, the share of completions that hold a well-formed answer.
 
     Args:
         results: The answers from the filter, in a list of its own (host 0.4) or bare (host 0.5).
 
     Returns:
-        The metrics, or None where the completions did not pass the filter: host 0.5 under `--predict_only`, which then
-        scores nothing.
+        The metrics; none where the completions did not pass the filter, as with host 0.5 under `--predict_only`.
     """
     answers = results[0] if results and isinstance(results[0], list) else results
     if not all(isinstance(answer, Answer) for answer in answers):
-        return None
+        _warn_unfiltered()
+        return {}
     verdicts = _judge().judge(
         [Check(direction=direction, code=doc["code"], output=doc["output"], answer=a or None) for a in answers]
     )
@@ -176,11 +179,19 @@ def likelihood_results(doc: Doc, results: Sequence[tuple[float, bool]]) -> dict[
             gives, and whether each of its tokens was the most likely one.
 
     Returns:
-        `bits_per_byte`, in bits for each UTF-8 byte of that continuation, and `greedy_match`, 1.0 or 0.0.
+        `gold_bits_per_byte`, in bits for each UTF-8 byte of that continuation, and `gold_greedy`, 1.0 or 0.0.
     """
     ((log_likelihood, is_greedy),) = results
     size = len(gold_continuation(doc).encode())
-    return {"bits_per_byte": -log_likelihood / math.log(2) / size, "greedy_match": float(is_greedy)}
+    return {"gold_bits_per_byte": -log_likelihood / math.log(2) / size, "gold_greedy": float(is_greedy)}
+
+
+@cache
+def _warn_unfiltered() -> None:
+    _log.warning(
+        "Nothing is scored: the completions did not go through the filter of the task. "
+        "That is what --predict_only is for; without it, the task's `filter_list` is missing."
+    )
 
 
 @cache
