@@ -62,12 +62,14 @@ def smoke(*, repeats: int | None = None, k: Sequence[int] = (1,), **_: object) -
 def _dataset(problem_set: ProblemSet, repeats: int | None, k: Sequence[int]) -> Dataset:
     from datasets import Dataset  # takes a second to import; the host has done so already
 
-    ks = [k] if isinstance(k, int) else list(k)
-    if repeats is not None:
-        for each in ks:
-            pass_at_k(repeats, 0, each)  # raises where it asks for more samples than there will be: now, not after the run
+    ks = [k] if isinstance(k, int) else k
+    if not isinstance(ks, list | tuple) or not ks or not all(type(each) is int for each in ks):
+        raise ValueError(f"the task's `k` must be a whole number or a list of them, such as [1, 10], not {k!r}")
+    for each in ks:
+        # Raises where a k asks for more samples than there will be: now, not when all are generated.
+        pass_at_k(each if repeats is None else repeats, 0, each)
     # The scoring is given a problem and its answers only, so what it has to report travels with each problem.
-    sampling = {"repeats": repeats, "k": ks}
+    sampling = {"repeats": repeats, "k": list(ks)}
     rows = [
         {"id": p.id, "code": p.code, "input": p.input, "output": p.output, "sampling": sampling} for p in problem_set
     ]

@@ -1,0 +1,117 @@
+"""What the task definitions call, without the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cruxeval_tasks import hooks
+from cruxeval_tasks.hooks import Answer
+from cruxeval_tasks.problems import Problem, smoke_problems
+
+pytest.importorskip("datasets")
+
+
+def doc(problem: Problem, *, repeats: int | None = None, k: tuple[int, ...] = (1,)) -> dict[str, Any]:
+    fields = {"id": problem.id, "code": problem.code, "input": problem.input, "output": problem.output}
+    return {**fields, "sampling": {"repeats": repeats, "k": list(k)}}
+
+
+@pytest.fixture
+def problem() -> Problem:
+    return Problem(id="p", code="def f(x):\n    return x + 1", input="2", output="3")
+
+
+class TestDataSet:
+    def test_has_the_problems_and_what_to_report(self) -> None:
+        rows = list(hooks.smoke(repeats=10, k=[1, 5], version=1.0, pretrained="a model")["test"])
+        assert rows == [doc(p, repeats=10, k=(1, 5)) for p in smoke_problems()]
+
+    def test_smoke_ignores_other_problems(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("CRUXEVAL_PROBLEMS", "/nowhere")
+        assert len(hooks.smoke(problems="/nowhere")["test"]) == len(smoke_problems())
+
+    def test_k_may_be_one_number(self) -> None:
+        assert hooks.smoke(k=3)["test"][0]["sampling"]["k"] == [3]  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("k", [[11], [1, 11], [0], [-1]])
+    def test_k_that_the_samples_do_not_allow(self, k: list[int]) -> None:
+        with pytest.raises(ValueError, match="pass@"):
+            hooks.smoke(repeats=10, k=k)
+
+    @pytest.mark.parametrize("k", [[], ["1"], [1.5], [True], "1", None])
+    def test_k_that_is_no_list_of_numbers(self, k: Any) -> None:
+        with pytest.raises(ValueError, match="`k` must be"):
+            hooks.smoke(k=k)
+
+
+class TestFilter:
+    def test_takes_the_answer_of_its_direction(self, problem: Problem) -> None:
+        text = "assert f(2) == 3\n"
+        assert hooks.output_answers([[text]], [doc(problem)]) == [["3"]]
+        assert hooks.input_answers([[text]], [doc(problem)]) == [["f(2)"]]
+
+    def test_no_answer_is_empty(self, problem: Problem) -> None:
+        assert hooks.output_answers([["", "I do not know.", None]], [doc(problem)]) == [["", "", ""]]  # type: ignore[list-item]
+
+    def test_cuts_what_padding_added(self, problem: Problem) -> None:
+        docs = [doc(problem, repeats=2)] * 3
+        resps = [["1", "2"], ["3", "4"], ["5", "6", "7", "8", "9", "10"]]
+        assert hooks.output_answers(resps, docs) == [["1", "2"], ["3", "4"], ["5", "6"]]
+
+    def test_cuts_what_padding_added_to_a_lone_problem(self, problem: Problem) -> None:
+        resps = [["5", "6", "7", "8"]]
+        assert hooks.output_answers(resps, [doc(problem, repeats=2)]) == [["5", "6"]]
+        assert hooks.output_answers(resps, [doc(problem)]) == [["5", "6", "7", "8"]]
+
+    def test_keeps_more_samples_than_the_metadata_says(self, problem: Problem) -> None:
+        """A user may ask for others than the task's file does; all of them count."""
+        resps = [["1", "2", "3"], ["4", "5", "6"]]
+        assert hooks.output_answers(resps, [doc(problem, repeats=2)] * 2) == resps
+
+
+class TestScoring:
+    def test_shares(self, problem: Problem) -> None:
+        answers = [Answer(a) for a in ("3", "4", "", "3.0", "f(", "4")]
+        metrics = hooks.output_results(doc(problem, k=(1, 2)), [answers])
+        assert metrics == {"pass@1": 2 / 6, "pass@2": 1 - 6 / 15, "answered": 4 / 6}
+
+    def test_input(self, problem: Problem) -> None:
+        answers = [Answer(a) for a in ("f(2)", "f(x=2)", "f(3)", "f()")]
+        assert hooks.input_results(doc(problem), [answers]) == {"pass@1": 0.5, "answered": 1.0}
+
+    def test_answers_may_come_without_a_list_around_them(self, problem: Problem) -> None:
+        assert hooks.output_results(doc(problem), [Answer("3"), Answer("5")]) == {"pass@1": 0.5, "answered": 1.0}
+
+    def test_too_few_samples(self, problem: Problem) -> None:
+        with pytest.raises(ValueError, match="pass@5 needs at least 5 samples"):
+            hooks.output_results(doc(problem, k=(1, 5)), [[Answer("3")] * 4])
+
+    def test_completions_that_no_filter_saw_are_not_judged(
+        self, problem: Problem, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        hooks._warn_unfiltered.cache_clear()
+        monkeypatch.setattr(hooks, "_judge", lambda: pytest.fail("a judge was asked for"))
+        assert hooks.output_results(doc(problem), ["3"]) == {}
+        assert "Nothing is scored" in caplog.text
+
+
+def test_likelihood(problem: Problem) -> None:
+    continuation = "\nassert f(2) == 3\n[/ANSWER]"
+    from math import log
+
+    metrics = hooks.likelihood_results(doc(problem), [(-len(continuation) * log(8), True)])
+    assert metrics == {"gold_bits_per_byte": pytest.approx(3.0), "gold_greedy": 1.0}
+    assert hooks.gold_continuation(doc(problem)) == continuation
+
+
+def test_likelihood_counts_bytes_not_characters() -> None:
+    problem = Problem(id="p", code="def f(x):\n    return x", input="'ä'", output="'ä'")
+    size = len("\nassert f('ä') == 'ä'\n[/ANSWER]") + 2
+    from math import log
+
+    assert hooks.likelihood_results(doc(problem), [(-size * log(2), False)]) == {
+        "gold_bits_per_byte": pytest.approx(1.0),
+        "gold_greedy": 0.0,
+    }
