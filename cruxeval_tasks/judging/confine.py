@@ -209,7 +209,9 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     except OSError:  # a dangling link in the library, say: stays forbidden
         return
     try:
-        _syscall(_ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(1), struct.pack("=Qi", rights, beneath), ctypes.c_uint32(0))
+        _syscall(
+            _ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(1), struct.pack("=Qi", rights, beneath), ctypes.c_uint32(0)
+        )
     finally:
         os.close(beneath)
 
