@@ -1,0 +1,100 @@
+"""The marks that models and prompts put around an answer: reasoning traces, ends of turn, tags, invented problems."""
+
+from __future__ import annotations
+
+import re
+
+# Opening and closing marks of reasoning traces, as the models' chat templates and serving engines name them.
+_TRACES = (
+    ("<think>", "</think>"),  # DeepSeek-R1, Qwen3, GLM, Kimi, MiniMax, Nemotron, Hunyuan, OLMo ...
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<reason>", "</reason>"),
+    ("<THINK>", "</THINK>"),
+    ("<seed:think>", "</seed:think>"),  # Seed-OSS
+    ("[THINK]", "[/THINK]"),  # Magistral
+    ("<|START_THINKING|>", "<|END_THINKING|>"),  # Command A Reasoning
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),  # Sky-T1, OpenThinker
+    ("<\uff5cthink\uff5c>", "<\uff5c/think\uff5c>"),
+    ("<|channel>thought", "<channel|>"),  # Gemma 4
+    ("\u25c1think\u25b7", "\u25c1/think\u25b7"),  # Kimi-VL
+    ("<|inner_prefix|>", "<|inner_suffix|>"),  # Apertus
+    ("Here is my thought process:", "Here is my response:"),  # Granite 3
+    ("<|channel|>analysis", "<|channel|>final<|message|>"),  # gpt-oss
+    ("<|channel|>commentary", "<|channel|>final<|message|>"),
+)
+_OPENERS = tuple(dict.fromkeys(opener for opener, _ in _TRACES))
+_CLOSERS = tuple(dict.fromkeys(closer for _, closer in _TRACES))
+
+_ENDS = re.compile(
+    r"<\|(?:im_end|im_start|eot_id|eom_id|endoftext|end_of_text|end_of_turn|end|return|eos|EOT|END_RESPONSE_TOKEN"
+    r"|END_OF_TURN_TOKEN|END_TEXT|end_of_sentence|endofprompt|user|system|assistant|start_header_id|message_end|end_of_role)\|>"
+    r"|</s>|<eos>|<end_of_turn>|<turn\|>|<EOT>|\[EOS\]|<\uff5cend[\u2581_]of[\u2581_]sentence\uff5c>|<\uff5cUser\uff5c>"
+    r"|<\|end\u2581of\u2581sentence\|>|\[/INST\]|\[INST\]|<\|start\|>"
+)
+_STARTS = re.compile(
+    r"\s*(?:<s>|<bos>|<\|(?:begin_of_text|im_start|startoftext|start_header_id|assistant|end_header_id|start|message|channel"
+    r"|START_RESPONSE|START_TEXT|START_OF_TURN_TOKEN|CHATBOT_TOKEN)\|>"
+    r"|<start_of_turn>|<\uff5c(?:begin\u2581of\u2581sentence|Assistant)\uff5c>)\s*(?:(?:assistant|model|final)\b(?=\s*(?:\n|<)))?"
+)
+_FINAL_TAG = re.compile(r"<\|(?:begin_of_solution|end_of_solution|START_RESPONSE|END_RESPONSE)\|>")
+_QUOTES = "'\"`"
+
+
+def _quoted(text: str, start: int, end: int) -> bool:
+    """Whether quote marks touch `text[start:end]` on both sides: then it is talked about, not meant."""
+    return start > 0 and text[start - 1] in _QUOTES and text[end : end + 1] in tuple(_QUOTES)
+
+
+def _last(text: str, mark: str) -> int:
+    """The index after the last `mark` that is not quoted, or 0. Gives up after 50 quoted ones."""
+    at = len(text)
+    for _ in range(50):
+        at = text.rfind(mark, 0, at)
+        if at < 0:
+            break
+        if not _quoted(text, at, at + len(mark)):
+            return at + len(mark)
+    return 0
+
+
+def _holds(text: str, mark: str) -> bool:
+    """Whether `text` holds a `mark` that is not quoted. Gives up after 50 quoted ones."""
+    at = -1
+    for _ in range(50):
+        at = text.find(mark, at + 1)
+        if at < 0:
+            return False
+        if not _quoted(text, at, at + len(mark)):
+            return True
+    return False
+
+
+def after_reasoning(text: str) -> str | None:
+    """Return what follows the last reasoning trace, or None where a trace was begun and never ended."""
+    cut = max(_last(text, closer) for closer in _CLOSERS)
+    final = text.rfind("<|channel|>final", cut)
+    if final >= 0:
+        message = text.find("<|message|>", final)
+        cut = message + len("<|message|>") if message >= 0 else len(text)
+    if text.startswith("analysis"):  # the same format where the host dropped the special tokens
+        cut = max(cut, _last(text, "assistantfinal"))
+    rest = text[cut:]
+    return None if any(_holds(rest, opener) for opener in _OPENERS) else rest
+
+
+def within_turn(text: str) -> str:
+    """Drop marks of the chat template at the start, and everything from the first end of turn that follows a text."""
+    position = 0
+    while True:
+        match = _STARTS.match(text, position)
+        if match is None or match.end() == position:
+            break
+        position = match.end()
+    text = _FINAL_TAG.sub(" ", text[position:])
+    visible = len(text) - len(text.lstrip())
+    for match in _ENDS.finditer(text):
+        if match.start() > visible and not _quoted(text, match.start(), match.end()):
+            return text[: match.start()]
+    return text

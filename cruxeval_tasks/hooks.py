@@ -1,0 +1,138 @@
+"""What the task definitions call: data set, filters, scoring. The only module that their YAML names.
+
+The host calls these in this order: the data set when a task is loaded, the filter on all completions once they are
+there, the scoring on one problem after the other. Filters run under `--predict_only` too, so they never judge.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from cruxeval_tasks.answers import input_answer, output_answer
+from cruxeval_tasks.judging.judge import Check, Direction, Judge
+from cruxeval_tasks.passk import pass_at_k
+from cruxeval_tasks.problems import ProblemSet, load_problems, smoke_problems
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+Doc = dict[str, Any]
+
+
+class Answer(str):
+    """An answer that a filter took out of a completion; empty where there was none.
+
+    The type tells it from a bare completion, which some versions of the host hand to the scoring under
+    `--predict_only`. An empty text and not None, because the host logs None as the text "None", which is an answer.
+    """
+
+    __slots__ = ()
+
+
+# --- data sets ---
+
+
+def benchmark(
+    *, problems: str | None = None, repeats: int | None = None, k: Sequence[int] = (1,), **_: object
+) -> dict[str, Dataset]:
+    """Return the problems under the split `test`, from the file `problems` or where `load_problems` finds them.
+
+    Args:
+        problems: JSONL file, from `--metadata '{"problems": PATH}'`.
+        repeats: Samples of each problem, where the task's `metadata` repeats it: the host does not say it otherwise.
+        k: The k of each pass@k to report, from the task's `metadata`.
+        _: The rest of the metadata and the model's arguments, which the host passes too.
+    """
+    return {"test": _dataset(load_problems(problems, judge=_judge()), repeats, k)}
+
+
+def smoke(*, repeats: int | None = None, k: Sequence[int] = (1,), **_: object) -> dict[str, Dataset]:
+    """Return the bundled problems under the split `test`, whatever problems are configured elsewhere."""
+    return {"test": _dataset(smoke_problems(), repeats, k)}
+
+
+def _dataset(problem_set: ProblemSet, repeats: int | None, k: Sequence[int]) -> Dataset:
+    from datasets import Dataset  # takes a second to import; the host has done so already
+
+    ks = [k] if isinstance(k, int) else list(k)
+    if repeats is not None:
+        for each in ks:
+            pass_at_k(repeats, 0, each)  # raises where it asks for more samples than there will be: now, not after the run
+    # The scoring is given a problem and its answers only, so what it has to report travels with each problem.
+    sampling = {"repeats": repeats, "k": ks}
+    rows = [
+        {"id": p.id, "code": p.code, "input": p.input, "output": p.output, "sampling": sampling} for p in problem_set
+    ]
+    return Dataset.from_list(rows)
+
+
+# --- filters ---
+
+
+def output_answers(resps: Iterable[Sequence[str]], docs: Sequence[Doc]) -> list[list[Answer]]:
+    """Return the answers in the completions of output prediction, a list for each problem."""
+    return _answers(output_answer, resps, docs)
+
+
+def input_answers(resps: Iterable[Sequence[str]], docs: Sequence[Doc]) -> list[list[Answer]]:
+    """Return the answers in the completions of input prediction, a list for each problem."""
+    return _answers(input_answer, resps, docs)
+
+
+def _answers(
+    extract: Callable[[str], str | None], resps: Iterable[Sequence[str]], docs: Sequence[Doc]
+) -> list[list[Answer]]:
+    completions = list(resps)
+    # With several ranks the host pads: it repeats the last problem of a rank that has fewer, which then has a multiple
+    # of the samples that were asked for. The others show the right number; a lone problem has the task's word for it.
+    samples = min(len(r) for r in completions)
+    stated = docs[0]["sampling"]["repeats"]
+    if len(completions) == 1 and stated is not None:
+        samples = min(samples, stated)
+    return [[Answer(extract(text) or "") for text in r[:samples]] for r in completions]
+
+
+# --- scoring ---
+
+
+def output_results(doc: Doc, results: Sequence[Any]) -> dict[str, float] | None:
+    """Return the metrics of one problem of output prediction; see `_results`."""
+    return _results("output", doc, results)
+
+
+def input_results(doc: Doc, results: Sequence[Any]) -> dict[str, float] | None:
+    """Return the metrics of one problem of input prediction; see `_results`."""
+    return _results("input", doc, results)
+
+
+def _results(direction: Direction, doc: Doc, results: Sequence[Any]) -> dict[str, float] | None:
+    """Return `pass@k` for each k of the task, and `answered`, the share of completions that hold a well-formed answer.
+
+    Args:
+        results: The answers from the filter, in a list of its own (host 0.4) or bare (host 0.5).
+
+    Returns:
+        The metrics, or None where the completions did not pass the filter: host 0.5 under `--predict_only`, which then
+        scores nothing.
+    """
+    answers = results[0] if results and isinstance(results[0], list) else results
+    if not all(isinstance(answer, Answer) for answer in answers):
+        return None
+    verdicts = _judge().judge(
+        [Check(direction=direction, code=doc["code"], output=doc["output"], answer=a or None) for a in answers]
+    )
+    n = len(verdicts)
+    passed = sum(v.passed for v in verdicts)
+    metrics = {f"pass@{k}": pass_at_k(n, passed, k) for k in doc["sampling"]["k"]}
+    return metrics | {"answered": sum(v.answered for v in verdicts) / n}
+
+
+@cache
+def _judge() -> Judge:
+    """Return the judge of this process. Its workers start with the first answer that needs one, and end with the process."""
+    judge = Judge()
+    atexit.register(judge.close)
+    return judge
