@@ -11,7 +11,6 @@ import contextlib
 import ctypes
 import errno
 import os
-import platform
 import resource
 import signal
 import struct
@@ -299,7 +298,7 @@ class _SockFprog(ctypes.Structure):
 
 def forbid_system_calls(may_fork: bool) -> str:
     """Install the filter on this process and all that it forks. A filter cannot be taken off, only added to."""
-    program = filter_program(platform.machine(), may_fork)
+    program = filter_program(os.uname().machine, may_fork)
     code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
     pointer = _SockFprog(len(program), code)
     if _libc().prctl(_PR_SET_SECCOMP, ctypes.c_ulong(2), ctypes.byref(pointer), 0, 0) < 0:

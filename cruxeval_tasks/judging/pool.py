@@ -24,6 +24,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cruxeval_tasks.errors import UserError
 from cruxeval_tasks.judging import wire
 
 _PACKAGE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -40,7 +41,7 @@ _START_SECONDS = 60.0
 _TIME_SIGNALS = (signal.SIGVTALRM, signal.SIGPROF, signal.SIGXCPU)
 
 
-class WorkerError(RuntimeError):
+class WorkerError(UserError):
     """Workers cannot be started, or keep being ended from outside."""
 
 
@@ -275,6 +276,7 @@ class _Run:
         self._pool = pool
         self._results: list[Reply | None] = [None] * len(requests)
         self._left = len(requests)
+        self._failed_starts = 0  # in a row
         self._waiting: dict[bool, deque[_Task]] = {False: deque(), True: deque()}
         for number, request in enumerate(requests):
             task = _Task(number, request)
@@ -373,6 +375,7 @@ class _Run:
         if not worker.greeted:
             _layers_of(message)
             worker.greeted = True
+            self._failed_starts = 0
             worker.deadline = now + self._pool.limits.wall_seconds
             return
         if not worker.queue or message.pop("id", None) != worker.queue[0].number + 1 or len(message) != 1:
@@ -414,15 +417,19 @@ class _Run:
         """Take a dead, lying or late worker out; settle the request at its head and put the others back."""
         self._selector.unregister(worker.channel)
         del place[forks]
-        if not worker.greeted and not late:
-            raise WorkerError(_failed_start(worker))
-        status = worker.stop()
         tasks = list(worker.queue)
-        for task in reversed(tasks[1:]):
-            self._waiting[task.forks].appendleft(task)
+        if not worker.greeted:
+            said = _failed_start(worker)
+            self._failed_starts += 1
+            if worker.process.returncode >= 0 or self._failed_starts == _TRIES:
+                raise WorkerError(said)
+            self._waiting[forks].extendleft(reversed(tasks))  # killed from outside before it did anything
+            return
+        status = worker.stop()
+        self._waiting[forks].extendleft(reversed(tasks[1:]))
         if not tasks:
             return
-        if late and worker.greeted:
+        if late:
             self._finish(tasks[0], Reply("timeout", "wall"))
         elif -status in _TIME_SIGNALS and not forks:
             self._finish(tasks[0], Reply("timeout", "cpu"))
