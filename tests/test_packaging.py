@@ -39,7 +39,7 @@ def wheel(built: Path) -> Path:
 
 
 def install(folder: Path, wheel: Path) -> Path:
-    """Install without dependencies into a new environment that sees those of the tests, and return its Python."""
+    """Install into a new environment that sees the tests' dependencies, and return its Python."""
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
     pip = [
@@ -73,8 +73,8 @@ def facts(python: Path, cwd: Path) -> list[str]:
 
 
 def test_the_wheel_holds_the_package_and_the_configs_inside_it(wheel: Path) -> None:
-    assert CONFIG_FILES >= {"task_configs/cruxeval_o.yaml", "task_configs/cruxeval_i.yaml"}
-    assert PACKAGE_FILES >= {"cruxeval_tasks/py.typed", "cruxeval_tasks/smoke.jsonl"}
+    assert {"task_configs/cruxeval_o.yaml", "task_configs/cruxeval_i.yaml"} <= CONFIG_FILES
+    assert {"cruxeval_tasks/py.typed", "cruxeval_tasks/smoke.jsonl"} <= PACKAGE_FILES
     expected = PACKAGE_FILES | {f"cruxeval_tasks/{name}" for name in CONFIG_FILES}
     with zipfile.ZipFile(wheel) as archive:
         names = {n for n in archive.namelist() if ".dist-info/" not in n}
