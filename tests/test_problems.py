@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import datasets
+import datasets  # type: ignore[import-untyped]
 import pytest
 
 from cruxeval_tasks import problems as problems_module
@@ -354,6 +354,7 @@ DEEP = "-" * 100_000 + "1"
         ({"code": "def f(x)\n    return x"}, "the code does not parse: expected ':' (line 1)"),
         ({"code": "def f():\n    return 1\n   x"}, "the code does not parse: unindent does not match"),
         ({"code": f"def f(x):\n    return {DEEP}"}, "the code does not parse: nested too deeply"),
+        ({"code": "def f(x):\n    return x" + ".x" * 100_000}, "the code does not parse: nested too deeply"),
         (
             {"code": "def f(x):\n    return x\0"},
             "the code does not parse: source code string cannot contain null",
@@ -448,6 +449,7 @@ def test_the_judge_is_asked_about_each_problem_s_own_input(tmp_path: Path) -> No
     ("verdict", "expected"),
     [
         (Verdict(Status.WRONG, obtained="[0, 2]"), "the code returns [0, 2], not the stated output [0, 1]"),
+        (Verdict(Status.WRONG, obtained="9" * 999), f"returns {'9' * 77}..., not the stated output [0, 1]"),
         (Verdict(Status.WRONG), "the code returns another value, not the stated output [0, 1]"),
         (
             Verdict(Status.RAISED, "KeyError: 1"),
