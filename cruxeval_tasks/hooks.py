@@ -7,6 +7,7 @@ there, the scoring on one problem after the other. Filters run under `--predict_
 from __future__ import annotations
 
 import atexit
+import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from cruxeval_tasks.answers import input_answer, output_answer
 from cruxeval_tasks.judging.judge import Check, Direction, Judge
 from cruxeval_tasks.passk import pass_at_k
 from cruxeval_tasks.problems import ProblemSet, load_problems, smoke_problems
+from cruxeval_tasks.published import prompt
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -69,6 +71,41 @@ def _dataset(problem_set: ProblemSet, repeats: int | None, k: Sequence[int]) -> 
     return Dataset.from_list(rows)
 
 
+# --- the authors' prompts ---
+
+
+def paper_output_direct(doc: Doc) -> str:
+    return prompt("output_direct", doc["code"], doc["input"])
+
+
+def paper_output_cot(doc: Doc) -> str:
+    return prompt("output_cot", doc["code"], doc["input"])
+
+
+def paper_output_phind(doc: Doc) -> str:
+    return prompt("output_phind", doc["code"], doc["input"])
+
+
+def paper_input_direct(doc: Doc) -> str:
+    return prompt("input_direct", doc["code"], doc["output"])
+
+
+def paper_input_cot(doc: Doc) -> str:
+    return prompt("input_cot", doc["code"], doc["output"])
+
+
+# --- the gold answer as a continuation ---
+
+
+def gold_continuation(doc: Doc) -> str:
+    """Return what a right and literal completion of a prompt that ends in "[ANSWER]" is.
+
+    The line break comes first because the host scores white space at the end of a context with the continuation; if the
+    prompt ended in it, the count of bytes would miss it.
+    """
+    return f"\nassert f({doc['input']}) == {doc['output']}\n[/ANSWER]"
+
+
 # --- filters ---
 
 
@@ -92,7 +129,8 @@ def _answers(
     stated = docs[0]["sampling"]["repeats"]
     if len(completions) == 1 and stated is not None:
         samples = min(samples, stated)
-    return [[Answer(extract(text) or "") for text in r[:samples]] for r in completions]
+    # Servers give None where a reply holds reasoning only.
+    return [[Answer(extract(text or "") or "") for text in r[:samples]] for r in completions]
 
 
 # --- scoring ---
@@ -128,6 +166,21 @@ def _results(direction: Direction, doc: Doc, results: Sequence[Any]) -> dict[str
     passed = sum(v.passed for v in verdicts)
     metrics = {f"pass@{k}": pass_at_k(n, passed, k) for k in doc["sampling"]["k"]}
     return metrics | {"answered": sum(v.answered for v in verdicts) / n}
+
+
+def likelihood_results(doc: Doc, results: Sequence[tuple[float, bool]]) -> dict[str, float]:
+    """Return how likely the gold answer is.
+
+    Args:
+        results: One pair: the natural logarithm of the probability of the continuation that the task's `doc_to_target`
+            gives, and whether each of its tokens was the most likely one.
+
+    Returns:
+        `bits_per_byte`, in bits for each UTF-8 byte of that continuation, and `greedy_match`, 1.0 or 0.0.
+    """
+    ((log_likelihood, is_greedy),) = results
+    size = len(gold_continuation(doc).encode())
+    return {"bits_per_byte": -log_likelihood / math.log(2) / size, "greedy_match": float(is_greedy)}
 
 
 @cache
