@@ -10,8 +10,13 @@ BIN   := $(VENV)/bin
 PIP   := $(BIN)/python -m pip --disable-pip-version-check
 MODEL := .cache/smollm2-135m-instruct
 
+#   DATA     folder with cruxeval/cruxeval.jsonl and official_results/, for `make bench`
+#   AUTHORS  checkout of github.com/facebookresearch/cruxeval, to time its scorer too
+DATA    ?= ../shared
+AUTHORS ?=
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint clean
+.PHONY: help demo test lint bench clean
 
 help:  ## Say what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
@@ -26,6 +31,9 @@ test: $(VENV)/.develops  ## Run the tests
 lint: $(VENV)/.develops  ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+bench: $(VENV)/.develops  ## Time the judge beside other scorers
+	$(BIN)/python benchmarks/judge.py --data $(DATA) $(if $(AUTHORS),--authors $(AUTHORS)) $(BENCH)
 
 clean:  ## Remove .venv and the converted model
 	rm -rf $(VENV) .cache
