@@ -134,9 +134,7 @@ def check_tokenizer(folder: Path) -> None:
         ids = loaded(text)["input_ids"]
         if loaded.convert_ids_to_tokens(ids) != expected or loaded.decode(ids) != text:
             split = loaded.convert_ids_to_tokens(ids)
-            sys.exit(
-                f"error: the converted tokenizer is wrong: {text!r} became {split}, expected {expected}."
-            )
+            sys.exit(f"error: the converted tokenizer is wrong: {text!r} became {split}, expected {expected}.")
     if loaded.eos_token != "<|im_end|>" or loaded.chat_template is None:
         sys.exit("error: the converted tokenizer lacks its end token or its chat template.")
 

@@ -31,11 +31,7 @@ class HostCopy:
 
         def ignored(folder: str, names: list[str]) -> list[str]:
             in_tasks = Path(folder) == source / "tasks"
-            return [
-                n
-                for n in names
-                if n == "__pycache__" or (in_tasks and not n.endswith(".py") and n != "cruxeval")
-            ]
+            return [n for n in names if n == "__pycache__" or (in_tasks and not n.endswith(".py") and n != "cruxeval")]
 
         shutil.copytree(source, site / "lm_eval", ignore=ignored)
         self.site = site

@@ -1,17 +1,18 @@
 """Run every problem of a JSONL file, whose path is the argument, and report what came out.
 
 Prints a JSON object for each problem: `id`, `value` (the source form of what `f(<input>)` returned), `equal`
-(whether it equals the stated output) and `same` (whether types agree too, at every depth). It is a program of its
-own, so that a test can choose the hash seed, and shares no code with the package, so that it can contradict it.
-It runs the code unconfined: for trusted problems only.
+(whether it equals the stated output) and `same` (whether types agree too, at every depth). It is a program of
+its own, so that tests choose the hash seed. It shares no code with the package, so that it may contradict
+it, and runs the problems' code unconfined: for trusted problems only.
 """
 
 import ast
 import json
 import sys
+from typing import Any
 
 
-def same(a: object, b: object) -> bool:
+def same(a: Any, b: Any) -> bool:
     if type(a) is not type(b) or a != b:
         return False
     if isinstance(a, (list, tuple)):
@@ -26,7 +27,7 @@ def same(a: object, b: object) -> bool:
 with open(sys.argv[1], encoding="utf-8") as rows:
     for line in rows:
         row = json.loads(line)
-        module: dict = {}
+        module: dict[str, object] = {}
         exec(row["code"], module)
         value = eval(f"f({row['input']})", module)
         stated = ast.literal_eval(row["output"])

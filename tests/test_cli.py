@@ -42,8 +42,7 @@ def test_the_help_says_exit_status_and_shell_completion() -> None:
 
 def test_the_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from cruxeval_tasks.cli import main; "
-        "main(['--help'], standalone_mode=False); print(*sys.modules)"
+        "import sys; from cruxeval_tasks.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
@@ -100,9 +99,7 @@ def test_register_and_unregister_say_what_they_did(host_copy: HostCopy) -> None:
     assert again.stdout == f"Already registered with lm-eval {host_copy.version}, and up to date: {folder}\n"
     (folder / "cruxeval_o.yaml").unlink()
     refreshed = host_copy.cruxeval("register")
-    assert refreshed.stdout.startswith(
-        f"Refreshed the registration with lm-eval {host_copy.version}: {folder}\n"
-    )
+    assert refreshed.stdout.startswith(f"Refreshed the registration with lm-eval {host_copy.version}: {folder}\n")
     assert "cruxeval_o.yaml" in refreshed.stdout
     (folder / "mine.txt").write_text("mine")
     removed = host_copy.cruxeval("unregister")
@@ -129,12 +126,11 @@ def test_run_lists_our_tasks_without_registration(host_copy: HostCopy) -> None:
     ran = host_copy.cruxeval("run", "ls", "tasks")
     assert ran.returncode == 0, ran.stderr
     assert "|cruxeval_o " in ran.stdout
-    assert "|cruxeval_output " in ran.stdout
     assert "|cruxeval_o " not in host_copy.lm_eval("ls", "tasks").stdout
 
 
 def test_run_validates_our_tasks_beside_the_users(host_copy: HostCopy, mine: Path) -> None:
-    names = "cruxeval,cruxeval_o_smoke,cruxeval_output,my_task"
+    names = "cruxeval,cruxeval_o_smoke,my_task"
     ran = host_copy.cruxeval("run", "validate", "--tasks", names, "--include_path", str(mine))
     assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "All tasks found and valid")
     # The user's folder has the last word, as with the host's own tasks.
@@ -142,9 +138,9 @@ def test_run_validates_our_tasks_beside_the_users(host_copy: HostCopy, mine: Pat
 
 
 def test_run_passes_on_the_hosts_exit_status(host_copy: HostCopy) -> None:
-    ran = host_copy.cruxeval("run", "validate", "--tasks", "cruxeval_o,no_such_task")
-    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (1, "Tasks not found: no_such_task")
-    assert host_copy.cruxeval("run", "validate").returncode == 2
+    ran = host_copy.cruxeval("run", "validate", "--no_such_option")
+    assert ran.returncode == 2
+    assert "usage: lm-eval validate" in ran.stderr
 
 
 @pytest.mark.parametrize("prefix", [(), ("run",)], ids=["legacy flags", "subcommand"])

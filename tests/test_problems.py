@@ -9,11 +9,11 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import datasets
+import datasets  # type: ignore[import-untyped]
 import pytest
 
 from cruxeval_tasks import problems as problems_module
@@ -21,6 +21,7 @@ from cruxeval_tasks.judging.judge import Check, Judge, Status, Verdict
 from cruxeval_tasks.problems import (
     KNOWN_DIGESTS,
     PUBLISHED_DIGEST,
+    SMOKE_DIGEST,
     Problem,
     ProblemSet,
     ProblemSetError,
@@ -448,6 +449,7 @@ def test_the_judge_is_asked_about_each_problem_s_own_input(tmp_path: Path) -> No
     ("verdict", "expected"),
     [
         (Verdict(Status.WRONG, obtained="[0, 2]"), "the code returns [0, 2], not the stated output [0, 1]"),
+        (Verdict(Status.WRONG, obtained="9" * 999), f"returns {'9' * 77}..., not the stated output [0, 1]"),
         (Verdict(Status.WRONG), "the code returns another value, not the stated output [0, 1]"),
         (
             Verdict(Status.RAISED, "KeyError: 1"),
@@ -486,3 +488,55 @@ def test_a_judge_of_its_own_is_started_only_to_run_something_and_closed(
     assert events == []
     assert isinstance(load_problems(write(tmp_path, jsonl(GOOD))), ProblemSet)
     assert events == ["started", "asked", "closed"]
+
+
+# With the real judge
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Judge(workers=1) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"output": "[1, 0]"}, "the code returns [0, 1], not the stated output [1, 0]"),
+        ({"output": "(0, 1)"}, "the code returns [0, 1], not the stated output (0, 1)"),
+        ({"code": "def f(x):\n    return x[1]"}, "(raised: IndexError: list index out of range)"),
+        ({"code": "def f(x):\n    return x\nbreak"}, "(raised: SyntaxError: 'break' outside loop"),
+        (
+            {"code": "import no_such_module\ndef f(x):\n    return x"},
+            "(raised: ModuleNotFoundError: No module named",
+        ),
+        ({"code": "def f(x):\n    while True: pass"}, "(timeout: "),
+        ({"input": "(x := [0])"}, "(rejected: "),
+    ],
+)
+def test_a_stated_output_that_running_does_not_confirm(
+    tmp_path: Path, judge: Judge, change: dict[str, object], expected: str
+) -> None:
+    message = refusal(write(tmp_path, jsonl({**GOOD, "id": "first"}, {**GOOD, **change})), judge)
+    assert message.startswith(f"{tmp_path}/set.jsonl, row 2: ")
+    assert expected in message
+
+
+def test_deep_code_is_a_clean_error_whether_its_parser_or_its_compiler_gives_up(
+    tmp_path: Path, judge: Judge
+) -> None:
+    code = "def f(x):\n    return x" + ".x" * 100_000
+    message = refusal(write(tmp_path, jsonl({**GOOD, "code": code})), judge)
+    assert "the code does not parse: nested too deeply" in message or "(raised: RecursionError" in message
+
+
+def test_the_smoke_problems_pass_the_judge(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(problems_module, "KNOWN_DIGESTS", frozenset())
+    smoke = Path(problems_module.__file__).with_name("smoke.jsonl")
+    assert load_problems(smoke, judge=judge).digest == SMOKE_DIGEST
+
+
+@needs_published
+def test_the_published_problems_pass_the_judge(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(problems_module, "KNOWN_DIGESTS", frozenset())
+    assert load_problems(PUBLISHED, judge=judge).digest == PUBLISHED_DIGEST

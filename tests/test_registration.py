@@ -46,9 +46,7 @@ class FakeHost:
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: lm_eval\nVersion: {version}\n")
 
     def snapshot(self) -> dict[str, str]:
-        return {
-            str(p.relative_to(self.site)): p.read_text() for p in sorted(self.site.rglob("*")) if p.is_file()
-        }
+        return {str(p.relative_to(self.site)): p.read_text() for p in sorted(self.site.rglob("*")) if p.is_file()}
 
 
 def fake_install(site: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHost:
@@ -69,9 +67,7 @@ def configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package's task folder: a base, a task that calls Python, one in a subfolder, a group."""
     folder = tmp_path / "pkg" / "task_configs"
     (folder / "smoke").mkdir(parents=True)
-    (folder / "base.yaml").write_text(
-        "output_type: generate_until\ncustom_dataset: !function pkg.hooks.data\n"
-    )
+    (folder / "base.yaml").write_text("output_type: generate_until\ncustom_dataset: !function pkg.hooks.data\n")
     (folder / "crux_o.yaml").write_text("include: base.yaml\ntask: crux_o\nmetric: !function pkg.hooks.x\n")
     (folder / "smoke" / "crux_s.yaml").write_text("include: ../base.yaml\ntask: crux_s\n")
     (folder / "crux.yaml").write_text("group: crux\ntask:\n  - crux_o\n  - crux_s\n")
@@ -90,9 +86,7 @@ def test_registers_each_task_and_group_and_nothing_else(host: FakeHost, configs:
     added = {name: text for name, text in host.snapshot().items() if name not in before}
     prefix = f"lm_eval/tasks/{FOLDER}/"
     assert set(added) == {prefix + n for n in ("crux.yaml", "crux_o.yaml", "crux_s.yaml", MARKER)}
-    assert yaml.safe_load(added[prefix + "crux_s.yaml"]) == {
-        "include": str(configs / "smoke" / "crux_s.yaml")
-    }
+    assert yaml.safe_load(added[prefix + "crux_s.yaml"]) == {"include": str(configs / "smoke" / "crux_s.yaml")}
     assert json.loads(added[prefix + MARKER]) == {
         "made_by": "cruxeval-tasks",
         "version": cruxeval_tasks.__version__,
@@ -132,9 +126,7 @@ def test_says_that_the_host_was_upgraded(host: FakeHost, configs: Path) -> None:
     assert registration_status().state is State.CURRENT
 
 
-def test_says_that_the_package_was_upgraded(
-    host: FakeHost, configs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_says_that_the_package_was_upgraded(host: FakeHost, configs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     register()
     monkeypatch.setattr(cruxeval_tasks, "__version__", "9.9")
     (reason,) = registration_status().reasons
@@ -156,9 +148,7 @@ def test_says_that_the_package_moved(
     assert str(configs) in reason
     assert str(moved) in reason
     register()
-    assert yaml.safe_load((host.folder / "crux_o.yaml").read_text()) == {
-        "include": str(moved / "crux_o.yaml")
-    }
+    assert yaml.safe_load((host.folder / "crux_o.yaml").read_text()) == {"include": str(moved / "crux_o.yaml")}
 
 
 def test_says_which_tasks_came_and_went(host: FakeHost, configs: Path) -> None:
@@ -332,16 +322,12 @@ def test_a_folder_named_like_the_host_is_no_host(
     for name in [n for n in sys.modules if n.split(".")[0] == "lm_eval"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    monkeypatch.setattr(
-        sys, "meta_path", [f for f in sys.meta_path if getattr(f, "__name__", "") == "PathFinder"]
-    )
+    monkeypatch.setattr(sys, "meta_path", [f for f in sys.meta_path if getattr(f, "__name__", "") == "PathFinder"])
     with pytest.raises(RegistrationError, match="not installed"):
         register()
 
 
-def test_says_that_the_package_is_incomplete(
-    host: FakeHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_says_that_the_package_is_incomplete(host: FakeHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cruxeval_tasks, "TASK_CONFIGS", str(tmp_path / "nowhere"))
     with pytest.raises(RegistrationError, match=r"nowhere is missing"):
         register()
@@ -369,11 +355,11 @@ def index(host: HostCopy) -> dict[str, list[str]]:
 
 def test_the_real_host_finds_the_registered_tasks(host_copy: HostCopy) -> None:
     before = index(host_copy)
-    assert "cruxeval_output" in before["tasks"]
     assert "cruxeval_o" not in before["tasks"]
 
     assert host_copy.cruxeval("register").returncode == 0
     found = index(host_copy)
+    assert set(found["tasks"]) > set(before["tasks"])
     assert set(found["tasks"]) - set(before["tasks"]) >= {
         "cruxeval_o",
         "cruxeval_i",
@@ -392,7 +378,8 @@ LOAD = """
 import sys
 from lm_eval.tasks import TaskManager
 loaded = TaskManager().load(["cruxeval_smoke"])
-print(sorted(loaded["tasks"]), sorted(loaded["groups"]))
+names = [name.split("::")[-1] for name in loaded["tasks"]]  # host 0.5 puts the group's name before them
+print(sorted(names), sorted(loaded["groups"]))
 """
 
 

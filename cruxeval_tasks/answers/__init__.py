@@ -6,10 +6,10 @@ import re
 
 from .json_field import answer_field
 from .markers import after_reasoning, within_turn
-from .python_text import MAX_ANSWER, Reader, is_call_of_f, parse, stands_alone
+from .python_text import MAX_ANSWER, Reader, parse, stands_alone
 from .statements import (
     Direction,
-    attempted,
+    attempted_answer,
     bare_answer,
     code_answer,
     fenced_blocks,
@@ -19,10 +19,11 @@ from .statements import (
 
 __all__ = ["input_answer", "output_answer"]
 
-_HEAD, _TAIL = 16_000, 48_000
+_HEAD, _TAIL = 8_000, 24_000  # what is looked at of a longer text
 _TAG = re.compile(r"[\[<](/?)ANSWER[\]>]", re.IGNORECASE)
 _NEW_PROBLEM = re.compile(r"^[^\S\n]{0,8}(?:\[PYTHON\]|def \w{1,80}\()", re.MULTILINE)
-_THOUGHT_END = re.compile(r"\[/THOUGHT\]", re.IGNORECASE)
+_THOUGHT_END = "[/THOUGHT]"
+_PLACEHOLDER = re.compile(r"[\sA-Za-z,.\u2026?`*<>-]{0,60}")
 
 
 def output_answer(completion: str) -> str | None:
@@ -42,135 +43,124 @@ def _answer(completion: str, direction: Direction) -> str | None:
     if len(text) > _HEAD + _TAIL:
         text = text[:_HEAD] + "\n" + text[-_TAIL:]
     text = within_turn(text.replace("\r\n", "\n").replace("\r", "\n"))
-    text = _before_invented_problem(text)
-    zone, tagged = _zone(text)
-    if zone is None:
-        return None
-    return _in_zone(zone, direction, tagged=tagged)
+    reader = Reader(text)
+    reader = reader.on(_before_invented_problem(reader))
+    zones = _tagged_zones(reader)
+    if zones:
+        return _in_zone(reader.on(zones[-1]), direction, tagged=True)
+    zone = _untagged_zone(reader)
+    return None if zone is None else _in_zone(reader.on(zone), direction, tagged=False)
 
 
-def _before_invented_problem(text: str) -> str:
-    """Cut `text` where it has given an answer and goes on to pose another problem."""
+def _before_invented_problem(reader: Reader) -> str:
+    """The text up to where, having answered, it goes on to pose another problem."""
+    text = reader.text
     for number, match in enumerate(_NEW_PROBLEM.finditer(text)):
         if number == 8:
             break
         head = text[: match.start()]
         if match[0].strip() != "[PYTHON]" and head.count("```") % 2:
             continue
-        if _tagged_zones(head) or _starts_with_answer(head):
+        if _begins_with_answer(reader.on(head)) or _tagged_zones(reader.on(head)):
             return head
     return text
 
 
-def _starts_with_answer(text: str) -> bool:
-    """Whether `text` begins as a completion of the direct prompt does: with an assertion, a call or a value."""
-    start = text.lstrip()[:MAX_ANSWER]
+def _begins_with_answer(reader: Reader) -> bool:
+    """Whether the text begins as a completion of a direct prompt does: with an assertion, a call or a value."""
+    start = reader.text[:MAX_ANSWER].lstrip()
     if start.startswith(("assert ", "f(")):
         return True
-    statement = Reader(start).statement(0)
-    return stands_alone(parse(start[: statement.end]))
+    statement = reader.statement(0)
+    return stands_alone(reader.parse(statement.start, statement.end))
 
 
-def _tagged_zones(text: str) -> list[str]:
-    """The texts between answer tags, in order, without those that only mention the tags.
+def _tagged_zones(reader: Reader) -> list[str]:
+    """The texts between answer tags, in order.
 
-    A tag inside a string literal of the answer is none. The last zone may be unclosed.
+    The first opening tag may stand in the prompt, the last zone may be unclosed. A tag inside a string literal of the
+    answer is none, and tags that are only mentioned hold no zone.
     """
-    reader = Reader(text)
-    zones: list[str] = []
-    opened: int | None = 0 if _starts_with_answer(text) else None
-    prompt_opened = opened is not None
-    skip_to = reader.statement(0).end if prompt_opened else 0
-    first_close = True
-    for tag in _TAG.finditer(text):
-        if tag.start() < skip_to:
+    text = reader.text
+    tags = list(_TAG.finditer(text))
+    if not tags:
+        return []
+    zones: list[tuple[str, bool]] = []
+    opened: int | None = None
+    passed = reader.statement(0).end if _begins_with_answer(reader) else 0
+    for number, tag in enumerate(tags):
+        if tag.start() < passed:
             continue
-        if tag[1]:
-            if opened is None and first_close and not zones:
-                opened = 0  # the prompt opened it
+        if not tag[1]:
             if opened is not None:
-                zones.append(text[opened : tag.start()])
-            opened, first_close = None, False
-        else:
-            if opened is not None and not prompt_opened:
-                zones.append(text[opened : tag.start()])
-            opened, prompt_opened = tag.end(), False
-            start = reader.statement(opened)
-            skip_to = start.end
-    if opened is not None and not prompt_opened:
-        rest = text[opened:]
-        if not zones or _looks_like_answer(rest):
-            zones.append(rest)
-    return [zone for zone in zones if _says_something(zone)]
-
-
-def _looks_like_answer(text: str) -> bool:
-    return _starts_with_answer(text.lstrip("`*\n ")) or "assert" in text[:MAX_ANSWER]
+                zones.append((text[opened : tag.start()], False))
+            opened = tag.end()
+            passed = reader.statement(opened).end
+        elif opened is not None or not any(closed for _, closed in zones):
+            zones.append((text[opened or 0 : tag.start()], True))
+            opened = None
+    if opened is not None:
+        zones.append((text[opened:], False))
+    holding = [(zone, closed) for zone, closed in zones if _says_something(zone)]
+    complete = [zone for zone, closed in holding if closed]
+    if complete and not holding[-1][1] and not _begins_with_answer(reader.on(holding[-1][0].lstrip("`* \n"))):
+        return complete
+    return [zone for zone, _ in holding]
 
 
 def _says_something(zone: str) -> bool:
-    """False for what stands between tags that are only talked about, as in "in [ANSWER] and [/ANSWER] tags"."""
+    """Whether a zone is more than the words between tags that are only mentioned."""
     zone = zone.strip()
-    if not zone or zone == "..." or zone == "\u2026":
+    if zone in ("", "...", "\u2026"):
         return False
-    if parse(zone) is not None:
-        return True
-    return re.fullmatch(r"[\sA-Za-z,.\u2026?`*<>-]{0,60}", zone) is None
+    return _PLACEHOLDER.fullmatch(zone) is None or parse(zone) is not None
 
 
-def _zone(text: str) -> tuple[str | None, bool]:
-    zones = _tagged_zones(text)
-    if zones:
-        return zones[-1], True
-    thought = None
-    for thought in _THOUGHT_END.finditer(text):
-        pass
-    if thought is not None and text[thought.end() :].strip():
-        text = text[thought.end() :]
-    elif thought is None and "[THOUGHT]" in text:
-        return None, False
-    text = _TAG.sub(" ", text)
-    return (text if text.strip() else None), False
+def _untagged_zone(reader: Reader) -> str | None:
+    """The text after the authors' thought tags, where they are closed."""
+    text = reader.text
+    thought_end = text.rfind(_THOUGHT_END)
+    if thought_end >= 0 and text[thought_end + len(_THOUGHT_END) :].strip():
+        return text[thought_end + len(_THOUGHT_END) :]
+    if thought_end < 0 and text.lstrip().startswith("[THOUGHT]"):
+        return None
+    if not _begins_with_answer(reader):
+        text = _TAG.sub(" ", text)
+    return text if text.strip() else None
 
 
-def _in_zone(zone: str, direction: Direction, *, tagged: bool) -> str | None:
-    field = answer_field(zone)
-    if field is not None and "assert" not in zone.partition("{")[0]:
-        return _from_field(*field, direction)
+def _in_zone(reader: Reader, direction: Direction, *, tagged: bool) -> str | None:
+    zone = reader.text
+    field = None if "assert" in zone.partition("{")[0] else answer_field(reader)
+    if field is not None:
+        return _from_field(reader.on(field[0]), direction, is_source=field[1])
     for start, end, block_end in reversed(fenced_blocks(zone)[-8:]):
-        answer = _in_block(zone[start:end], direction)
+        answer = _in_block(reader.on(zone[start:end]), direction)
         if answer is not None:
-            later = stated_answer(zone[block_end:], direction)
+            later = stated_answer(reader.on(zone[block_end:]), direction)
             return answer if later is None else later.answer
-    answer = _in_block(zone, direction, tagged=tagged)
+    answer = _in_block(reader, direction) or prose_answer(reader, direction)
     if answer is not None:
         return answer
-    answer = prose_answer(zone, direction)
-    if answer is not None:
-        return answer
-    if tagged or _starts_with_answer(zone):
-        return zone.strip()[: MAX_ANSWER + 1] or None
-    return attempted(zone)
+    if tagged or _begins_with_answer(reader):
+        return _as_it_stands(zone)
+    return attempted_answer(zone)
 
 
-def _in_block(block: str, direction: Direction, *, tagged: bool = True) -> str | None:
-    """The answer in a piece of code, or in text that may hold one."""
-    found = stated_answer(block, direction) or code_answer(block, direction)
-    if found is not None:
-        return found.answer
-    return bare_answer(block, direction)
+def _in_block(reader: Reader, direction: Direction) -> str | None:
+    """The answer in code, or in text that may be code."""
+    found = stated_answer(reader, direction) or code_answer(reader, direction)
+    return bare_answer(reader, direction) if found is None else found.answer
 
 
-def _from_field(value: str, is_string: bool, direction: Direction) -> str | None:
-    """The answer in the answer field of a JSON object."""
-    found = stated_answer(value, direction) if "assert" in value else None
-    found = found or code_answer(value, direction)
-    if found is not None:
-        return found.answer
-    if direction == "input":
-        return value.strip() or None
-    expression = parse(value)
-    if not is_string or (stands_alone(expression) and not is_call_of_f(expression)):
-        return value.strip()
-    bare_constant = value.strip() in ("True", "False", "None")
-    return value.strip() if bare_constant else repr(value)
+def _from_field(reader: Reader, direction: Direction, *, is_source: bool) -> str | None:
+    """The answer in the answer field of a JSON object. A string that is no expression is itself the value."""
+    if not is_source:
+        return repr(reader.text) if direction == "output" else _as_it_stands(reader.text)
+    return _in_block(reader, direction) or _as_it_stands(reader.text)
+
+
+def _as_it_stands(zone: str) -> str | None:
+    """What stands where the answer should, for the judge to call malformed."""
+    zone = zone.strip()
+    return (zone if len(zone) <= MAX_ANSWER else zone[:MAX_ANSWER] + " \u2026") or None

@@ -1,7 +1,7 @@
-"""Reading Python expressions out of text that is only partly Python.
+"""Reading Python statements and expressions out of text that is only partly Python.
 
-The work is bounded: a `Reader` spends a fixed budget of characters, so that no text can make it slow, and no
-expression longer than `MAX_ANSWER` is looked at.
+The work is bounded: readers of one completion share a budget of characters, and no expression longer than `MAX_ANSWER`
+is looked at. Nothing here raises, warns or evaluates.
 """
 
 from __future__ import annotations
@@ -9,134 +9,140 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 MAX_ANSWER = 4096
-"""Longest answer that is looked for, in characters. The longest published answer that is right has under 400."""
+"""Longest answer that is looked for, in characters. The longest gold answer has 128."""
 
 _BUDGET = 40_000
-"""Characters that one `Reader` scans or parses before it stops finding anything."""
+"""Characters that the readers of one completion scan or parse, all together, before they find nothing more."""
 
 _TOKEN = re.compile(
     r"""
     (?P<space>[^\S\n]+)
   | (?P<newline>\n)
-  | (?P<tag>[\[<]/?(?i:ANSWER|PYTHON|THOUGHT)[\]>])
+  | (?P<mark>[\[<]/?(?i:ANSWER|PYTHON|THOUGHT)[\]>] | </\w{1,20}> | <[|\uff5c][^|\uff5c<>\s]{1,40}[|\uff5c]>)
   | (?P<string>[bBrRuUfF]{0,2}(?:
         \"\"\"[^\\]*?(?:\\.[^\\]*?)*\"\"\" | '''[^\\]*?(?:\\.[^\\]*?)*'''
       | "[^"\\\n]*(?:\\.[^"\\\n]*)*" | '[^'\\\n]*(?:\\.[^'\\\n]*)*'))
-  | (?P<number>(?:\d[\w.]*|\.\d\w*)(?:(?<=[eE])[+-]\d+)?)
+  | (?P<number>(?:\d|\.\d)[\w.]*)
   | (?P<word>[^\W\d]\w*)
-  | (?P<open>[\[({]) | (?P<close>[\])}])
+  | (?P<open>[\[({])
+  | (?P<close>[\])}])
   | (?P<comment>\#)
   | (?P<join>\\\n)
   | (?P<equal>==)
-  | (?P<end>[;`$?\\"'\u2018\u2019\u201c\u201d\u00ab\u00bb]|!(?!=))
+  | (?P<end>[;`$?\\"'\u2018\u2019\u201c\u201d\u00ab\u00bb] | !(?!=))
   | (?P<comma>,)
   | (?P<other>[<>!:*/+-]=|->|\*\*|//|.)
     """,
     re.VERBOSE | re.DOTALL,
 )
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
+_NO_SPACES = "\u200b\u200c\u200d\u2060\ufeff"
 
-# Built-ins that an answer may lean on; every other free name in running text is taken for prose.
+# Built-ins that an answer may lean on. In running text every other free name is taken for prose.
 _BUILTINS = frozenset(
     "abs all any bin bool bytearray bytes chr complex dict divmod enumerate filter float frozenset hex int len list map"
     " max min oct ord pow range repr reversed round set slice sorted str sum tuple zip".split()
 )
+_PYTHON_WORDS = _BUILTINS | frozenset("True False None and or not in is if else for lambda f".split())
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One logical line of Python, read from `start`.
+    """One logical line of Python.
 
     Attributes:
-        end: Index after its last character; comments, `;` and whatever cannot be Python stay outside.
+        start: Index of its first character.
+        end: Index after its last one. A comment, a `;` and whatever cannot be Python stay outside.
         compares: (start, end) of each `==`, and of each `is` that is not `is not`, outside brackets.
         commas: Index of each comma outside brackets.
         cuts: Index after each token outside brackets: the places where an expression can end.
-        comment: Index of the `#` that ended the line, or None.
-        whole: Whether all brackets and strings that were opened are closed.
+        prose: Index of the first word outside brackets that no answer would hold, or `end`.
     """
 
     start: int
     end: int
-    compares: list[tuple[int, int]] = field(default_factory=list)
-    commas: list[int] = field(default_factory=list)
-    cuts: list[int] = field(default_factory=list)
-    comment: int | None = None
-    whole: bool = True
+    compares: list[tuple[int, int]]
+    commas: list[int]
+    cuts: list[int]
+    prose: int
 
 
 class Reader:
-    """Reads statements and expressions at places in one text."""
+    """Reads at places in one text."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, parent: Reader | None = None) -> None:
         self.text = text
-        self.budget = _BUDGET
+        self._left: list[int] = [_BUDGET] if parent is None else parent._left
+
+    def on(self, text: str) -> Reader:
+        """A reader of another text, on the same budget."""
+        return Reader(text, self)
 
     def statement(self, start: int) -> Statement:
-        """Read the logical line at `start`; leading whitespace is skipped, line ends in it too."""
+        """Read the logical line at `start`. Whitespace before it is skipped, line ends too.
+
+        Where a bracket is never closed, the statement ends before it.
+        """
         text = self.text
-        while start < len(text) and text[start].isspace():
-            start += 1
-        limit = min(len(text), start + MAX_ANSWER, start + max(self.budget, 0))
-        found = Statement(start, start)
-        open_brackets: list[str] = []
-        position, end, comment = start, start, None
-        previous_is: tuple[int, int] | None = None
-        outer = start
+        visible = _VISIBLE.search(text, start)
+        start = len(text) if visible is None else visible.start()
+        limit = min(len(text), start + MAX_ANSWER, start + max(self._left[0], 0))
+        compares: list[tuple[int, int]] = []
+        commas: list[int] = []
+        cuts: list[int] = []
+        prose = -1
+        pending: tuple[int, int] | None = None  # an `is` that may yet be `is not`
+        closers: list[str] = []
+        position = end = start
+        attribute = False
         while position < limit:
             match = _TOKEN.match(text, position, limit)
-            if match is None:
-                break
-            kind, token, here, position = match.lastgroup, match[0], position, match.end()
+            assert match is not None  # the last alternative takes any character
+            kind, here, position = match.lastgroup, position, match.end()
             if kind == "space" or kind == "join":
                 continue
+            if kind == "end" or kind == "mark" or (not closers and (kind == "newline" or kind == "comment")):
+                break
             if kind == "comment":
-                if not open_brackets:
-                    comment = here
-                    break
                 line_end = text.find("\n", position, limit)
                 position = limit if line_end < 0 else line_end
-                continue
-            if kind == "newline":
-                if not open_brackets:
+            elif kind == "open":
+                if len(closers) == 100:  # deeper than any answer, and than Python's own tokenizer goes
                     break
-                continue
-            if kind == "end" or kind == "tag":
-                break
-            if kind == "open":
-                if not open_brackets:
-                    outer = here
-                open_brackets.append(_CLOSES[token])
+                closers.append(_CLOSES[match[0]])
             elif kind == "close":
-                if not open_brackets or open_brackets[-1] != token:
+                if not closers or closers[-1] != match[0]:
                     break
-                open_brackets.pop()
-            if open_brackets:
+                closers.pop()
+            if closers:
                 continue
-            if previous_is is not None and token != "not":
-                found.compares.append(previous_is)
-            previous_is = None
+            if pending is not None and match[0] != "not":
+                compares.append(pending)
+            pending = None
             if kind == "equal":
-                found.compares.append((here, position))
+                compares.append((here, position))
             elif kind == "comma":
-                found.commas.append(here)
-            elif kind == "word" and token == "is":
-                previous_is = (here, position)
+                commas.append(here)
+            elif kind == "word":
+                if match[0] == "is":
+                    pending = (here, position)
+                if prose < 0 and not attribute and match[0] not in _PYTHON_WORDS:
+                    prose = here
+            attribute = match[0] == "."
             end = position
-            found.cuts.append(end)
-        self.budget -= position - start
-        whole = not open_brackets
-        return Statement(
-            start, end if whole else max(end, outer), found.compares, found.commas, found.cuts, comment, whole
-        )
+            cuts.append(end)
+        self._left[0] -= position - start + 20
+        return Statement(start, end, compares, commas, cuts, end if prose < 0 else prose)
 
     def parse(self, start: int, end: int) -> ast.expr | None:
-        """Parse `text[start:end]` as one expression."""
-        self.budget -= end - start
-        return parse(self.text[start:end]) if self.budget > 0 else None
+        """The one expression that `text[start:end]` is, or None."""
+        if self._left[0] <= 0:
+            return None
+        self._left[0] -= end - start + 20
+        return parse(self.text[start:end])
 
     def call_end(self, start: int) -> int | None:
         """The index after the call of `f` that begins at `start`, or None where its brackets are never closed."""
@@ -144,28 +150,48 @@ class Reader:
         return cuts[1] if len(cuts) > 1 and self.text[cuts[1] - 1] == ")" else None
 
 
+_VISIBLE = re.compile(r"\S")
+
+
 def parse(text: str) -> ast.expr | None:
-    """Return the one expression that `text` is, or None. Never raises and never warns."""
+    """The one expression that `text` is, or None."""
+    if len(text) > MAX_ANSWER:
+        return None
     text = straighten(text)
-    if not text or len(text) > MAX_ANSWER:
+    if not text:
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("ignore")  # invalid escapes, `1 is 1`: not ours to judge
             return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):  # UnicodeEncodeError is a ValueError
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # null bytes and lone surrogates are ValueErrors
         return None
+
+
+def straighten(text: str) -> str:
+    """Strip the ends, and replace what looks like a space and is none in Python, outside string literals."""
+    if text.isascii():
+        return text.strip()
+    parts = []
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        assert match is not None  # the last alternative takes any character
+        position = match.end()
+        if match.lastgroup == "space":
+            parts.append(" " * len(match[0]))
+        elif match[0] not in _NO_SPACES:
+            parts.append(match[0])
+    return "".join(parts).strip()
 
 
 def is_call_of_f(expression: ast.expr | None) -> bool:
     """Whether `expression` is a call of `f`, and nothing around it."""
-    return (
-        isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name) and expression.func.id == "f"
-    )
+    return isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name) and expression.func.id == "f"
 
 
 def stands_alone(expression: ast.expr | None, *, besides: frozenset[str] = frozenset()) -> bool:
-    """Whether `expression` can be meant as a value: not a bare word, and no free names but a few built-ins."""
+    """Whether `expression` can be meant as a value: no bare word, and no free names but common built-ins and `besides`."""
     if expression is None or isinstance(expression, (ast.Name, ast.Attribute)):
         return False
     if isinstance(expression, ast.Constant) and expression.value is ...:
@@ -178,24 +204,3 @@ def stands_alone(expression: ast.expr | None, *, besides: frozenset[str] = froze
         elif isinstance(node, ast.arg):
             known.add(node.arg)
     return used <= known
-
-
-def straighten(text: str) -> str:
-    """Replace what looks like a space and is none in Python, outside string literals; strip the ends."""
-    if text.isascii():
-        return text.strip()
-    parts = []
-    position = 0
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            break
-        position = match.end()
-        kind = match.lastgroup
-        if kind == "space":
-            parts.append(" " * len(match[0]))
-        elif match[0] in "\u200b\u200c\u200d\u2060\ufeff":
-            continue
-        else:
-            parts.append(match[0])
-    return "".join(parts).strip()

@@ -1,297 +1,281 @@
-"""Finding the statement of an answer in a piece of text: assertions, labels, calls with their values, sessions, prose."""
+"""Finding where a text states an answer: assertions, labels, boxes, calls with their values, sessions, sentences."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from .python_text import Reader, Statement, is_call_of_f, parse, stands_alone, straighten
+from .python_text import MAX_ANSWER, Reader, Statement, is_call_of_f, parse, stands_alone, straighten
 
 Direction = Literal["input", "output"]
 
-_ASSERT = re.compile(r"\bassert\b[^\S\n]*(?=[^\s,.:;])")
+_PLACES = 48  # places of one kind that are looked at in one text
+_GAP = r"[^\S\n]{0,6}"
+_ASSERT = re.compile(r"\bassert\b[^\S\n]*(?=[^\s,.:;`*\u201d])")
 _CALL = re.compile(r"(?<![\w.])(?<!def )f[^\S\n]?\(")
+_BEFORE_CALL = re.compile(r"(?:\d{1,3}[.)][^\S\n]*)?(?:\w{1,40}[^\S\n]?=[^\S\n]?|return[^\S\n])?(?:print|repr)?[^\S\n]?\(*")
 _BOXED = re.compile(r"\\boxed\s?\{")
 _LATEX = re.compile(r"\\(?:text|texttt|mathtt|mathrm|mathbf|verb)\s?\{")
 _LABEL = re.compile(
-    r"^[^\S\n]{0,20}(?:[#>*_\-]{1,6}[^\S\n]{0,4}){0,3}(?P<words>(?:the[^\S\n])?(?:(?:final|correct|completed?|expected|predicted"
-    r"|actual|resulting|returned?|return|my|function)[^\S\n]){0,3}"
-    r"(?:answer|output|result|assertion|value|input|solution)s?)(?P<filler>[^\S\n](?:is|will be|would be|should be|of [^:\n]{1,60}))?"
-    r"[^\S\n]{0,4}(?P<stop>[*_]{0,3}[:=\uff1a]?[*_]{0,3}|$)",
+    rf"^{_GAP}(?:[#>*_-]{{1,6}}{_GAP}){{0,3}}(?P<words>(?:(?:the|so|thus|therefore|final|correct|completed?|expected|predicted|actual"
+    r"|resulting|returned?|return|my|function)[^\S\n,]{1,2}){0,4}(?:answer|output|result|assertion|value|input|solution))"
+    rf"(?P<verb>[^\S\n](?:is|will be|would be|should be)\b)?[*_]{{0,3}}{_GAP}(?P<stop>[:=\uff1a]|$)?",
     re.IGNORECASE | re.MULTILINE,
 )
-_PROMPT = re.compile(r"^[^\S\n]{0,20}>>>[^\S\n]?", re.MULTILINE)
+_DRESS = re.compile(r"[\s*_`$\u201c\u2018\u00ab]*")
+_PROMPT = re.compile(r"[^\S\n]{0,20}>>>")
 _FENCE = re.compile(r"^[^\S\n]{0,20}```+[^`\n]{0,40}$", re.MULTILINE)
-_DRESS = "*_` \t\n\u00a0\u201c\u201d\u2018\u2019\u00ab\u00bb"
-_CONNECTOR = re.compile(
-    r"[^\S\n]{0,4}(?:[*_`]{0,4})[^\S\n]{0,4}(?:==|=>|->|=|\u2192|\u21d2|\u27f9|(?:will |would |should |does )?"
-    r"(?:is|be|returns?|equals?|evaluates to|gives|yields|produces|prints|outputs)\b)"
-    r"(?:[^\S\n](?:equal to|the|value|string|list|integer|dictionary|tuple|boolean|output|result|of|is|be|an?|empty)\b){0,4}"
-    r"[^\S\n]{0,4}:?[^\S\n]{0,4}[*_`]{0,4}"
+_VERB = (
+    r"(?:(?:will|would|should|does|must|can)[^\S\n])?"
+    r"(?:is|be|are|returns?|returned|returning|equals?|evaluates to|gives|yields|produces|prints?|printed|outputs?)\b"
 )
-_STATED = re.compile(
-    r"\b(?:answer|output|result|value|returns?|returned|returning|equals?|prints?|printed|gives|yields|outputs|produces|evaluates to|is|be)\b"
-    r"(?:[^\S\n](?:equal to|the|value|string|list|integer|dictionary|tuple|boolean|output|result|of|is|be|an?|empty|this|function"
-    r"|will|would|should|call|final)\b){0,6}[^\S\n]{0,4}[:=]?[^\S\n]{0,4}[*_`\u201c]{0,4}",
+_FILLER = (
+    r"(?:[^\S\n](?:equal to|equals|exactly|simply|just|the|value|string|list|integer|dictionary|dict|tuple|boolean|output|result|of|is"
+    r"|be|an?|empty|this|function|will|would|should|final)\b){0,6}"
+)
+_CONNECTOR = re.compile(rf"{_GAP}[*_`]{{0,4}}{_GAP}(?:=>|->|==?|\u2192|\u21d2|\u27f9|{_VERB}){_FILLER}{_GAP}:?{_GAP}[*_`]{{0,4}}")
+_STATED = re.compile(rf"\b(?:answer|output|result|value|{_VERB}){_FILLER}{_GAP}[:=]?{_GAP}[*_`\u201c$]{{0,4}}", re.IGNORECASE)
+_REMARK = re.compile(
+    r"#[#\s]{0,6}(?:(?:expected|should|will|would|this|the|it|output|outputs|result|return|returns|print|prints|value|answer|is|be|gives"
+    r"|equals)\b[^\S\n]?){0,6}[^\S\n]?(?:==|=>|->|=|:|\u2192|\u21d2)?",
     re.IGNORECASE,
 )
-_COMMENT_WORDS = re.compile(
-    r"(?:(?:expected|should|will|would|the|this|it|output|outputs?|result|returns?|return|prints?|value|answer|is|be|gives|equals)\b"
-    r"[^\S\n]?){0,6}[^\S\n]?(?:==|=>|->|=|:|\u2192|\u21d2)?[^\S\n]?",
-    re.IGNORECASE,
-)
-_CLOSE_ENOUGH = re.compile(r"[\s.,;:!*_`\"'\u201c\u201d\u2019)\]}\\$]*(?:$|\n|#|//|\(|because\b|since\b|as\b|and\b)")
-_MAX_PLACES = 64
+_REMARK_LINE = re.compile(r"[^\S\n]*#")
+# What may follow a value that a sentence or a label gives: the end of the line or of the clause.
+_CLAUSE_END = re.compile(r"[\s.,;:!*_`\"'\u201c\u201d\u2019)\]}\\$]*(?:$|\n|#|//|\(|because\b|since\b|as\b|and\b|so\b|which\b)")
+_BETWEEN = re.compile(r"(?:[\s`;,.>]|#[^\n]*)*")
 
 
 @dataclass(frozen=True)
 class Found:
-    """An answer, and where the statement that makes it begins and ends in the text."""
+    """An answer, and where the text states it.
+
+    Attributes:
+        start, end: Indices of the statement in its text.
+        answer: Source text of the answer.
+        question: What the statement holds fixed, without its spaces: the call in output direction, else the value.
+    """
 
     start: int
     end: int
     answer: str
-    call: str = ""
+    question: str = ""
 
 
-def stated_answer(text: str, direction: Direction) -> Found | None:
+def stated_answer(reader: Reader, direction: Direction) -> Found | None:
     """The last answer that is stated outright: by an assertion, a label or a box."""
-    reader = Reader(text)
-    asserted = _last_assertion(reader, direction)
-    others = [_last_label(reader, direction), _last_box(reader, direction)]
-    return max((f for f in [asserted, *others] if f is not None), key=lambda f: f.start, default=None)
+    found = [_asserted(reader, direction), _labelled(reader, direction), _boxed(reader, direction)]
+    return max((item for item in found if item is not None), key=lambda item: item.start, default=None)
 
 
-def code_answer(text: str, direction: Direction) -> Found | None:
-    """The last answer that stands on a line of its own, as code: a session, a comparison, a call."""
-    reader = Reader(text)
-    found = []
-    for match in _last_matches(_CALL, text):
-        item = _at_call(reader, match.start(), direction, own_line=True)
+def code_answer(reader: Reader, direction: Direction) -> Found | None:
+    """The last answer that has a line of its own, as code: a call with its value, a session, a comparison."""
+    text = reader.text
+    for match in _last(_CALL, text):
+        if "==" in text[max(0, match.start() - 400) : match.start()]:
+            item = _compared_backwards(reader, match.start(), direction)
+            if item is not None:
+                return item
+        if not _has_own_line(text, match.start()):
+            continue
+        item = _at_call(reader, match.start(), direction)
         if item is not None:
-            found.append(item)
-            break
-    if direction == "output":
-        reverse = _last_reversed(reader)
-        if reverse is not None:
-            found.append(reverse)
-    return max(found, key=lambda f: f.start, default=None)
+            return item
+    return None
 
 
-def bare_answer(text: str, direction: Direction) -> str | None:
-    """The answer where `text` is nothing but it: one expression, in whatever typography."""
-    text = _undress(text)
-    for reading in (text, text.rstrip(" .;,"), _first_line(text)):
-        expression = parse(reading)
-        if expression is None:
+def bare_answer(reader: Reader, direction: Direction) -> str | None:
+    """The answer where the text is nothing but it, or begins with it on a line of its own."""
+    text = reader.text.strip()
+    if text[:1] in ("*", "_"):
+        text = text.strip("*_ ")
+    text = text.strip("` \t\n\u00a0\u201c\u201d\u2018\u2019\u00ab\u00bb")
+    inner = reader.on(text)
+    statement = inner.statement(0)
+    line = text[statement.start : statement.end]
+    remark = text[statement.end :].lstrip()
+    readings = [line] if remark[:1] in ("#", "") and "\n" not in remark else [text]
+    readings += [text.rstrip(" .;,"), line.rstrip(" .;,")]
+    for number, reading in enumerate(readings):
+        expression = reader.on(reading).parse(0, len(reading))
+        if expression is None or (number == 2 and not stands_alone(expression, besides=frozenset("f"))):
             continue
         if direction == "output":
             return straighten(reading)
-        call = _the_call(expression, straighten(reading))
-        if call is not None:
-            return call
+        if is_call_of_f(expression):
+            return straighten(reading)
     return None
 
 
-def prose_answer(text: str, direction: Direction) -> str | None:
-    """The last answer that is mentioned in a sentence."""
-    reader = Reader(text)
+def prose_answer(reader: Reader, direction: Direction) -> str | None:
+    """The last answer that a sentence mentions."""
+    text = reader.text
     if direction == "input":
-        for match in _last_matches(_CALL, text):
-            item = _at_call(reader, match.start(), direction, own_line=False)
-            if item is not None:
-                return item.answer
-        return None
-    best: Found | None = None
-    for match in _last_matches(_CALL, text):
-        best = _at_call(reader, match.start(), direction, own_line=False)
-        if best is not None:
+        calls = [item for match in _last(_CALL, text) if (item := _at_call(reader, match.start(), direction)) is not None]
+        meant = (item for item in calls if stands_alone(parse(item.answer), besides=frozenset("f")) and item.answer != "f()")
+        chosen = next(meant, calls[0] if calls else None)
+        return None if chosen is None else chosen.answer
+    found: list[Found] = []
+    for match in _last(_CALL, text):
+        item = _at_call(reader, match.start(), direction)
+        if item is not None:
+            found.append(item)
             break
-    for match in _last_matches(_STATED, text):
-        if best is not None and match.start() <= best.start:
+    for match in _last(_STATED, text):
+        item = _value(reader, match.end(), in_prose=True)
+        if item is not None and _CLAUSE_END.match(text, item.end):
+            found.append(item)
             break
-        value = _value(reader, match.end(), strict=True)
-        if value is not None and _CLOSE_ENOUGH.match(text, value.end):
-            return value.answer
-    return None if best is None else best.answer
+    return max(found, key=lambda item: item.end).answer if found else None
 
 
-def attempted(text: str) -> str | None:
-    """The last line that tries to state an answer, well formed or not; None where none does."""
-    for line in reversed(text.splitlines()[-400:]):
-        if "assert f" in line:
-            return line[line.index("assert f") :][:4096].strip()
-    return None
+def attempted_answer(text: str) -> str | None:
+    """The last assertion about `f`, read or not, up to the end of its line."""
+    at = text.rfind("assert f")
+    return None if at < 0 else text[at : at + MAX_ANSWER].partition("\n")[0].strip()
 
 
 def fenced_blocks(text: str) -> list[tuple[int, int, int]]:
-    """(start of content, end of content, end of block) of each fenced block; the last may be unclosed."""
-    marks = [(m.start(), m.end()) for m in _FENCE.finditer(text)]
-    blocks = []
-    for opening in range(0, len(marks), 2):
-        start = marks[opening][1]
-        if opening + 1 < len(marks):
-            blocks.append((start, marks[opening + 1][0], marks[opening + 1][1]))
-        else:
-            blocks.append((start, len(text), len(text)))
-    return blocks
+    """(start of content, end of content, end of block) of each fenced block. The last one may be unclosed."""
+    marks = [match.span() for match in _FENCE.finditer(text)]
+    closings = [*marks[1::2], (len(text), len(text))]
+    return [(opening[1], *closing) for opening, closing in zip(marks[::2], closings, strict=False)]
 
 
-def _last_matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    return reversed(list(pattern.finditer(text))[-_MAX_PLACES:])
-
-
-def _undress(text: str) -> str:
-    """Strip quotes that are no Python, emphasis, backticks and end-of-line punctuation around `text`."""
-    text = text.strip()
-    if text.startswith("*") or text.startswith("_"):
-        text = text.strip("*_ ")
-    return text.strip(_DRESS.replace("*", "").replace("_", ""))
-
-
-def _first_line(text: str) -> str:
-    reader = Reader(text)
-    statement = reader.statement(0)
-    source = text[statement.start : statement.end]
-    return source if stands_alone(parse(source), besides=frozenset("f")) else ""
-
-
-def _the_call(expression: ast.expr, source: str) -> str | None:
-    """The call of `f` in `f(…)` or `print(f(…))` or `x == f(…)`."""
-    if is_call_of_f(expression):
-        return source
-    inner: ast.expr | None = None
-    if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name) and expression.func.id == "print":
-        inner = expression.args[0] if len(expression.args) == 1 else None
-    elif isinstance(expression, ast.Compare):
-        inner = next((e for e in [expression.left, *expression.comparators] if is_call_of_f(e)), None)
-    if inner is not None and is_call_of_f(inner):
-        return ast.get_source_segment(source, inner)
-    return None
+def _last(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
+    """The last matches of `pattern`, the last one first."""
+    return list(pattern.finditer(text))[: -_PLACES - 1 : -1]
 
 
 # Assertions
 
 
-def _last_assertion(reader: Reader, direction: Direction) -> Found | None:
-    """The last assertion that can be read.
+def _asserted(reader: Reader, direction: Direction) -> Found | None:
+    """The answer that the assertions of a text give.
 
-    Assertions that follow each other with nothing between them are one statement, of which the first counts, as in
-    the authors' post-processing; in output direction a later one about the same call corrects it.
+    The last assertion counts, with two exceptions. Where the text begins with an assertion, later ones that hold
+    something else fixed (output: another call; input: another value) are other examples. And of input assertions that
+    follow each other with nothing in between, the first counts, as in the authors' post-processing.
     """
-    chosen: Found | None = None
-    run: list[Found] = []
-    for match in _last_matches(_ASSERT, reader.text):
-        item = _assertion(reader, match.start(), match.end(), direction)
-        if item is None:
-            continue
-        if chosen is None:
-            chosen = item
-            run = [item]
-            continue
-        between = reader.text[item.end : run[-1].start]
-        if between.strip(" \t\n;,.`"):
-            break
-        run.append(item)
-    if chosen is None:
-        return None
-    first = run[-1]
-    if direction == "input":
-        return Found(chosen.start, chosen.end, first.answer)
-    return next(item for item in run if item.call == first.call)
-
-
-def _assertion(reader: Reader, begin: int, start: int, direction: Direction) -> Found | None:
     text = reader.text
-    statement = reader.statement(start)
+    places = list(_ASSERT.finditer(text))
+    at_start = bool(places) and not text[: places[0].start()].strip(" \t\n`*>\u00a0\u201c")
+    places = places[:_PLACES] if at_start else places[-_PLACES:]
+    head = None
+    if at_start:
+        head = _assertion(reader, places[0], direction)
+    later: Found | None = None
+    run: Found | None = None
+    for match in reversed(places):
+        if head is not None and match is places[0]:
+            item: Found | None = head
+        else:
+            item = _assertion(reader, match, direction)
+        if item is None or (head is not None and item.question != head.question):
+            continue
+        if later is None:
+            later = run = item
+            if direction == "output":
+                break
+        elif run is not None and _BETWEEN.fullmatch(text, item.end, run.start):
+            run = item
+        else:
+            break
+    if later is None or run is None:
+        return None
+    return Found(later.start, later.end, run.answer)
+
+
+def _assertion(reader: Reader, match: re.Match[str], direction: Direction) -> Found | None:
+    text = reader.text
+    begin = match.start()
+    statement = reader.statement(match.end())
     for _ in range(3):  # assert (f(x) == y)
         if statement.compares or text[statement.start : statement.start + 1] != "(":
             break
         statement = reader.statement(statement.start + 1)
     if not statement.compares:
-        return _broken_assertion(reader, begin, statement, direction)
+        return _broken_assertion(reader, begin, statement.start, direction)
     (left_end, right_start), *more = statement.compares
     right_end = next((at for at, _ in more if text[at : at + 2] == "=="), statement.end)
     left, right = straighten(text[statement.start : left_end]), straighten(text[right_start:right_end])
-    reversed_sides = is_call_of_f(parse(_up_to_call_end(right))) and not left.startswith("f(")
-    end = max(statement.end, right_end)
+    backwards = _CALL.match(right) is not None and _CALL.match(left) is None
+    if backwards:
+        left, right = _call_at_start(reader.on(right)), left
     if direction == "input":
-        side = _up_to_call_end(right) if reversed_sides else left
-        return Found(begin, end, side) if parse(side) is not None else None
-    if reversed_sides:
-        return Found(begin, end, left, right) if parse(left) is not None else None
+        if reader.on(left).parse(0, len(left)) is None:
+            return None
+        value = _value(reader.on(right), 0, in_prose=False)
+        return Found(begin, statement.end, left, "" if value is None else "".join(value.answer.split()))
+    question = "".join(left.split())
+    if backwards:
+        return Found(begin, statement.end, right, question) if reader.on(right).parse(0, len(right)) is not None else None
     line_start = text.rfind("\n", 0, begin) + 1
-    in_prose = any(character.isalpha() for character in text[line_start:begin])
-    value = _value(reader, right_start, strict=in_prose, end=right_end, statement=statement)
-    return None if value is None else Found(begin, end, value.answer, left)
+    in_prose = any(character.isalpha() for character in text[max(line_start, begin - 400) : begin])
+    value = _value_in(reader, statement, right_start, right_end, in_prose=in_prose)
+    return None if value is None else Found(begin, value.end, value.answer, question)
 
 
-def _up_to_call_end(text: str) -> str:
-    if not text.startswith("f"):
-        return text
-    end = Reader(text).call_end(0)
-    return text if end is None else text[:end]
+def _call_at_start(reader: Reader) -> str:
+    end = reader.call_end(0)
+    return reader.text if end is None else reader.text[:end]
 
 
-def _broken_assertion(reader: Reader, begin: int, statement: Statement, direction: Direction) -> Found | None:
-    """`assert f([1, 2) == 3`: the value can still be read where the call cannot."""
+def _broken_assertion(reader: Reader, begin: int, start: int, direction: Direction) -> Found | None:
+    """`assert f([1, 2) == 3`: the value can be read although the call cannot."""
     text = reader.text
-    line_end = text.find("\n", statement.start)
-    line_end = len(text) if line_end < 0 else line_end
-    at = text.find("==", statement.start, line_end)
-    if at < 0 or direction == "input" or statement.whole and not text.startswith("f", statement.start):
+    if direction == "input" or not text.startswith("f", start):
         return None
-    value = _value(reader, at + 2, strict=False)
-    return None if value is None else Found(begin, value.end, value.answer, text[statement.start : at].strip())
+    line_end = text.find("\n", start)
+    at = text.find("==", start, len(text) if line_end < 0 else line_end)
+    if at < 0:
+        return None
+    value = _value(reader, at + 2, in_prose=False)
+    return None if value is None else Found(begin, value.end, value.answer, "".join(text[start:at].split()))
 
 
 # Values
 
 
-def _value(
-    reader: Reader, start: int, *, strict: bool, end: int | None = None, statement: Statement | None = None
-) -> Found | None:
-    """The value that begins at `start`.
+def _value(reader: Reader, start: int, *, in_prose: bool) -> Found | None:
+    """The value that begins at `start`, up to a further `==`."""
+    text = reader.text
+    statement = reader.statement(start)
+    if statement.start == statement.end:
+        return _typographic(reader, start)
+    end = next((at for at, _ in statement.compares if text[at : at + 2] == "=="), statement.end)
+    return _value_in(reader, statement, statement.start, end, in_prose=in_prose)
 
-    The whole logical line counts where it is an expression, else its longest beginning that can be meant as a value.
-    With `strict` the line is taken for prose: words that are no Python values are never part of one.
+
+def _value_in(reader: Reader, statement: Statement, start: int, end: int, *, in_prose: bool) -> Found | None:
+    """The value at the beginning of `text[start:end]`, which is a part of `statement`.
+
+    In code the whole counts where it is one expression; else, and in prose, the longest beginning that can be meant as
+    a value. The message of an assertion is no part of it.
     """
     text = reader.text
-    if statement is None or end is None:
-        statement = reader.statement(start)
-        start = statement.start
-        end = next((at for at, _ in statement.compares if text[at : at + 2] == "=="), statement.end)
-    source = text[start:end]
-    if not source.strip():
+    if not text[start:end].strip():
         return _typographic(reader, start)
-    if not (strict and len(source) > 2000):
+    expression = None
+    if not in_prose or statement.prose >= end:
         expression = reader.parse(start, end)
+    if expression is not None and isinstance(expression, ast.Tuple) and len(expression.elts) == 2:
         comma = next((at for at in statement.commas if at >= start), None)
-        if expression is not None and comma is not None and isinstance(expression, ast.Tuple):
-            if len(expression.elts) == 2 and _is_message(expression.elts[1]):
-                return Found(start, comma, straighten(text[start:comma]))
-        if expression is not None and (not strict or stands_alone(expression)):
-            if strict and source.rstrip().endswith("."):
-                end = start + len(source.rstrip()) - 1
-            return Found(start, end, straighten(text[start:end]))
-    cuts = [cut for cut in statement.cuts if start < cut < end][:24]
-    for cut in reversed(cuts):
-        piece = text[start:cut]
-        if piece.rstrip().endswith((".", ",")) and len(piece.strip()) > 1:
-            cut = start + len(piece.rstrip()) - 1
-            piece = text[start:cut]
-        if stands_alone(reader.parse(start, cut)):
-            return Found(start, cut, straighten(piece))
-    if not strict and reader.parse(start, end) is not None:
-        return Found(start, end, straighten(source))
+        if comma is not None and _is_message(expression.elts[1]):
+            return Found(start, comma, straighten(text[start:comma]))
+    if expression is not None and not in_prose:
+        return Found(start, end, straighten(text[start:end]))
+    for cut in [cut for cut in statement.cuts if start < cut <= min(end, max(statement.prose, start))][:-33:-1]:
+        stop = start + len(text[start:cut].rstrip(" .,"))
+        if stop > start and stands_alone(reader.parse(start, stop)):
+            return Found(start, stop, straighten(text[start:stop]))
     return None
 
 
 def _is_message(expression: ast.expr) -> bool:
-    """Whether the part after the comma of an assertion is its message: a string, or what only code could make one."""
+    """Whether the second part of an assertion is its message: a string, or what no one writes as a value."""
     if isinstance(expression, ast.Constant):
         return isinstance(expression.value, str)
     if isinstance(expression, ast.BinOp):
@@ -300,61 +284,45 @@ def _is_message(expression: ast.expr) -> bool:
 
 
 def _typographic(reader: Reader, start: int) -> Found | None:
-    """A string in typographic quotes where Python has straight ones."""
+    """A string in typographic quotes, where Python has straight ones."""
     text = reader.text
-    while start < len(text) and text[start] in " \t\u00a0":
+    while text[start : start + 1] in (" ", "\t", "\u00a0"):
         start += 1
     closing = {"\u201c": "\u201d", "\u2018": "\u2019"}.get(text[start : start + 1])
-    if closing is None:
-        return None
-    end = text.find(closing, start, start + 4096)
+    end = -1 if closing is None else text.find(closing, start, start + MAX_ANSWER)
     if end < 0 or "\n" in text[start:end]:
         return None
     inner = text[start + 1 : end]
-    if stands_alone(parse(inner)):
-        return Found(start, end + 1, straighten(inner))
-    return Found(start, end + 1, repr(inner))
+    return Found(start, end + 1, straighten(inner) if stands_alone(parse(inner)) else repr(inner))
 
 
 # Labels and boxes
 
 
-def _last_label(reader: Reader, direction: Direction) -> Found | None:
+def _labelled(reader: Reader, direction: Direction) -> Found | None:
+    """The last line such as `**Answer:** 5`, or a heading `Answer` with the answer below it."""
     text = reader.text
-    for match in _last_matches(_LABEL, text):
-        if not match["stop"].strip("*_") and not match["filler"] and text[match.end() : match.end() + 1] not in ("\n", ""):
+    for match in _last(_LABEL, text):
+        if match["stop"] is None and match["verb"] is None:
             continue
-        start = match.end()
-        while start < len(text) and text[start] in " \t\n*_`\u201c\u00a0$":
-            start += 1
-        item = _labelled(reader, match, start, direction)
+        dress = _DRESS.match(text, match.end())
+        start = match.end() if dress is None else dress.end()
+        item = None
+        if _CALL.match(text, start):
+            item = _at_call(reader, start, direction)
+        elif direction == "output" and not match["words"].lower().endswith("input"):
+            item = _value(reader, start, in_prose=True)
+            if item is not None and not _CLAUSE_END.match(text, item.end):
+                item = None
         if item is not None:
-            return item
+            return Found(match.start(), item.end, item.answer)
     return None
 
 
-def _labelled(reader: Reader, match: re.Match[str], start: int, direction: Direction) -> Found | None:
-    text = reader.text
-    if direction == "input":
-        if not _CALL.match(text, start):
-            return None
-        item = _at_call(reader, start, direction, own_line=False)
-        return None if item is None else Found(match.start(), item.end, item.answer)
-    if "input" in match["words"].lower() or text.startswith(("assert", "```", "{\n", "\\boxed"), start):
-        return None
-    if _CALL.match(text, start):
-        item = _at_call(reader, start, direction, own_line=False)
-        return None if item is None else Found(match.start(), item.end, item.answer)
-    value = _value(reader, start, strict=True)
-    if value is None or not _CLOSE_ENOUGH.match(text, value.end):
-        return None
-    return Found(match.start(), value.end, value.answer)
-
-
-def _last_box(reader: Reader, direction: Direction) -> Found | None:
+def _boxed(reader: Reader, direction: Direction) -> Found | None:
     r"""The content of the last `\boxed{…}`, without the LaTeX around it."""
     text = reader.text
-    for match in _last_matches(_BOXED, text):
+    for match in _last(_BOXED, text)[:4]:
         start = match.end()
         for _ in range(3):
             latex = _LATEX.match(text, start)
@@ -363,14 +331,16 @@ def _last_box(reader: Reader, direction: Direction) -> Found | None:
             start = latex.end()
         statement = reader.statement(start)
         content = text[statement.start : statement.end]
-        if not stands_alone(parse(content), besides=frozenset("f")):
-            line_end = text.find("\n", start)
-            content = text[start : len(text) if line_end < 0 else line_end][:4096].rstrip(" .$*")
-            content = re.sub(r"\\([{}_#%&$])", r"\1", content)
-            while content.endswith("}") and parse(content) is None:
+        if "assert" not in content and not stands_alone(parse(content), besides=frozenset("f")):
+            line = text[start : start + MAX_ANSWER].partition("\n")[0].rstrip(" .$*")
+            content = re.sub(r"\\([{}_#%&$])", r"\1", line)
+            for _ in range(4):
+                if not content.endswith("}") or parse(content) is not None:
+                    break
                 content = content[:-1].rstrip("$ ")
-        inner = stated_answer(content, direction) if "assert" in content else code_answer(content, direction)
-        answer = inner.answer if inner is not None else bare_answer(content, direction)
+        inner = reader.on(content)
+        found = _asserted(inner, direction) or code_answer(inner, direction)
+        answer = bare_answer(inner, direction) if found is None else found.answer
         if answer is not None:
             return Found(match.start(), statement.end, answer)
     return None
@@ -379,73 +349,60 @@ def _last_box(reader: Reader, direction: Direction) -> Found | None:
 # Calls of f
 
 
-def _at_call(reader: Reader, start: int, direction: Direction, *, own_line: bool) -> Found | None:
-    """The answer that a call of `f` at `start` states, with what follows it."""
-    text = reader.text
+def _has_own_line(text: str, start: int) -> bool:
+    """Whether nothing but code and markup stands before `start` on its line."""
+    before = text[max(0, start - 200) : start].rpartition("\n")[2].lstrip(" \t*_`>-\u00a0\u201c\u2018\u00ab")
+    return _BEFORE_CALL.fullmatch(before) is not None
+
+
+def _at_call(reader: Reader, start: int, direction: Direction) -> Found | None:
+    """The answer that the call of `f` at `start` gives, with what follows it."""
     end = reader.call_end(start)
     if end is None:
         return None
-    call = text[start:end]
-    line_start = text.rfind("\n", 0, start) + 1
-    before = text[line_start:start].strip(" \t*_`>-\u201c\u2018\u00ab")
-    if own_line and re.sub(r"(?:print|assert|return|\w+\s?=)", "", before).strip(" (0123456789.)") != "":
-        return None
     if direction == "input":
-        expression = parse(call)
-        if not is_call_of_f(expression):
-            return None
-        if not own_line and not (stands_alone(expression, besides=frozenset("f")) and call.replace(" ", "") != "f()"):
-            return None
-        return Found(start, end, straighten(call))
-    value = _value_of_call(reader, end, line_start)
-    return None if value is None else Found(start, value.end, value.answer, call)
+        call = straighten(reader.text[start:end])
+        return Found(start, end, call) if is_call_of_f(reader.on(call).parse(0, len(call))) else None
+    value = _value_of_call(reader, start, end)
+    return None if value is None else Found(start, value.end, value.answer)
 
 
-def _value_of_call(reader: Reader, end: int, line_start: int) -> Found | None:
+def _value_of_call(reader: Reader, start: int, end: int) -> Found | None:
+    """The value that follows a call: `== 5`, `returns 5`, `# 5`, or the next line of a session."""
     text = reader.text
     line_end = text.find("\n", end)
     line_end = len(text) if line_end < 0 else line_end
     connector = _CONNECTOR.match(text, end)
     if connector is not None:
-        return _value(reader, connector.end(), strict=True)
-    rest = text[end:line_end].lstrip(" \t)`;*\u201d")
+        return _value(reader, connector.end(), in_prose=True)
+    rest = text[end : min(line_end, end + MAX_ANSWER)].lstrip(" \t)`;*\u201d\u00a0")
     if rest.startswith("#"):
-        return _commented(reader, line_end - len(rest))
-    if rest.strip():
+        return _remarked(reader, text.index("#", end))
+    if rest or line_end == len(text):
         return None
     following = line_end + 1
-    if _PROMPT.match(text, line_start):  # a session: the result is on the next line
-        if _PROMPT.match(text, following) or not text[following : following + 1].strip():
-            return None
-        return _value(reader, following, strict=True)
-    if text[following : following + 200].lstrip(" \t").startswith("#"):
-        return _commented(reader, text.index("#", following))
-    return None
+    if _PROMPT.match(text, text.rfind("\n", 0, start) + 1):
+        blank = not text[following : following + 100].partition("\n")[0].strip()
+        return None if blank or _PROMPT.match(text, following) else _value(reader, following, in_prose=True)
+    remark = _REMARK_LINE.match(text, following)
+    return None if remark is None else _remarked(reader, remark.end() - 1)
 
 
-def _commented(reader: Reader, hash_at: int) -> Found | None:
-    """The value that a comment gives."""
-    start = hash_at + 1
-    while reader.text[start : start + 1] in ("#", " ", "\t", "\u00a0") and start < len(reader.text):
-        start += 1
-    words = _COMMENT_WORDS.match(reader.text, start)
-    assert words is not None  # every part of it is optional
-    return _value(reader, words.end(), strict=True)
+def _remarked(reader: Reader, start: int) -> Found | None:
+    """The value that the comment at `start` gives."""
+    words = _REMARK.match(reader.text, start)
+    return None if words is None else _value(reader, words.end(), in_prose=True)
 
 
-def _last_reversed(reader: Reader) -> Found | None:
-    """The last line `y == f(x)`."""
+def _compared_backwards(reader: Reader, start: int, direction: Direction) -> Found | None:
+    """The answer of a line `y == f(x)`, whose call begins at `start`."""
     text = reader.text
-    for match in _last_matches(_CALL, text):
-        line_start = text.rfind("\n", 0, match.start()) + 1
-        if "==" not in text[line_start : match.start()]:
-            continue
-        statement = reader.statement(line_start)
-        for at, after in statement.compares[:1]:
-            left = straighten(text[statement.start : at])
-            if is_call_of_f(parse(_up_to_call_end(straighten(text[after : statement.end])))) and stands_alone(parse(left)):
-                return Found(line_start, statement.end, left)
-    return None
-
-
-_Finder = Callable[[str, Direction], "Found | None"]
+    line_start = text.rfind("\n", 0, start) + 1
+    statement = reader.statement(line_start)
+    if not statement.compares or text[statement.compares[0][1] : start].strip():
+        return None
+    left = straighten(text[statement.start : statement.compares[0][0]])
+    call = _call_at_start(reader.on(text[start : statement.end]))
+    if not stands_alone(parse(left)) or not is_call_of_f(parse(call)):
+        return None
+    return Found(line_start, statement.end, call if direction == "input" else left)

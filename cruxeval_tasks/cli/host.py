@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import click
 
 import cruxeval_tasks
@@ -36,7 +38,9 @@ def register() -> None:
     click.echo(f"{verb} with lm-eval {before.host.version}: {before.folder}")
     for reason in before.reasons:
         click.echo(f"  {reason}")
-    click.echo(f"  Tasks and groups: {', '.join(done.names)}")
+    names = f"Tasks and groups: {', '.join(done.names)}"
+    columns = shutil.get_terminal_size().columns
+    click.echo(click.wrap_text(names, columns, initial_indent="  ", subsequent_indent="    "))
 
 
 @click.command()

@@ -11,7 +11,6 @@ import contextlib
 import ctypes
 import errno
 import os
-import platform
 import resource
 import signal
 import struct
@@ -209,7 +208,9 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     except OSError:  # a dangling link in the library, say: stays forbidden
         return
     try:
-        _syscall(_ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(1), struct.pack("=Qi", rights, beneath), ctypes.c_uint32(0))
+        _syscall(
+            _ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(1), struct.pack("=Qi", rights, beneath), ctypes.c_uint32(0)
+        )
     finally:
         os.close(beneath)
 
@@ -222,8 +223,8 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "read": (0, 63), "write": (1, 64), "close": (3, 57), "readv": (19, 65), "writev": (20, 66), "pread64": (17, 67),
     "lseek": (8, 62), "open": (2, None), "openat": (257, 56), "getdents64": (217, 61), "fstat": (5, 80),
     "stat": (4, None), "lstat": (6, None), "newfstatat": (262, 79), "statx": (332, 291), "access": (21, None),
-    "faccessat": (269, 48), "faccessat2": (439, 439), "readlink": (89, None), "readlinkat": (267, 78), "getcwd": (79, 17),
-    "fcntl": (72, 25), "dup": (32, 23),
+    "faccessat": (269, 48), "faccessat2": (439, 439), "readlink": (89, None), "readlinkat": (267, 78),
+    "getcwd": (79, 17), "fcntl": (72, 25), "dup": (32, 23),
     # memory
     "mmap": (9, 222), "mprotect": (10, 226), "munmap": (11, 215), "mremap": (25, 216), "madvise": (28, 233),
     "brk": (12, 214),
@@ -297,7 +298,7 @@ class _SockFprog(ctypes.Structure):
 
 def forbid_system_calls(may_fork: bool) -> str:
     """Install the filter on this process and all that it forks. A filter cannot be taken off, only added to."""
-    program = filter_program(platform.machine(), may_fork)
+    program = filter_program(os.uname().machine, may_fork)
     code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
     pointer = _SockFprog(len(program), code)
     if _libc().prctl(_PR_SET_SECCOMP, ctypes.c_ulong(2), ctypes.byref(pointer), 0, 0) < 0:

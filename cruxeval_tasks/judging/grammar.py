@@ -111,7 +111,9 @@ def admit(
     return Rejected(objection) if objection else Evaluation(source, plain=False)
 
 
-def _admit_output(source: str, body: ast.expr, module_names: frozenset[str]) -> Value | Evaluation | Malformed | Rejected | Raises:
+def _admit_output(
+    source: str, body: ast.expr, module_names: frozenset[str]
+) -> Value | Evaluation | Malformed | Rejected | Raises:
     try:
         return Value(ast.literal_eval(body))
     except ValueError:  # not a literal
@@ -172,9 +174,14 @@ _PURE_MODULES = frozenset({"bisect", "collections", "fractions", "heapq", "itert
 # Modules that plain code may import: nothing that it does with them outlives the check.
 _PLAIN_MODULES = _PURE_MODULES | {"copy", "re", "typing"}
 
-_REACHING_NAMES = frozenset(dir(builtins)) - PURE_BUILTINS - {
-    name for name in dir(builtins) if isinstance(getattr(builtins, name), type) and issubclass(getattr(builtins, name), BaseException)
-} - {"True", "False", "None", "NotImplemented", "Ellipsis", "type", "print", "object", "hash", "id", "__name__"}  # fmt: skip
+_HARMLESS_NAMES = PURE_BUILTINS | {
+    name
+    for name, value in vars(builtins).items()
+    if value in (True, False, None, NotImplemented, Ellipsis, type, print, object, hash, id)
+    or (isinstance(value, type) and issubclass(value, BaseException))
+}
+_REACHING_NAMES = frozenset(dir(builtins)) - _HARMLESS_NAMES
+"""Built-ins with which code can reach what outlives its own globals."""
 
 
 @dataclass(frozen=True)
@@ -221,10 +228,12 @@ def _is_plain(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom):
         return node.module in _PLAIN_MODULES and node.level == 0
     if isinstance(node, ast.Name):
-        return node.id not in _REACHING_NAMES and not node.id.startswith("__")
+        return node.id not in _REACHING_NAMES and (not node.id.startswith("__") or node.id == "__name__")
     if isinstance(node, ast.Attribute):
         return not node.attr.startswith("_") and isinstance(node.ctx, ast.Load) and node.attr not in _FRAME_ATTRIBUTES
     return True
 
 
-_FRAME_ATTRIBUTES = frozenset({"gi_frame", "gi_code", "cr_frame", "ag_frame", "f_globals", "f_builtins", "f_back", "tb_frame"})
+_FRAME_ATTRIBUTES = frozenset(
+    {"gi_frame", "gi_code", "cr_frame", "ag_frame", "f_globals", "f_builtins", "f_back", "tb_frame"}
+)

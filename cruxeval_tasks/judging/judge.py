@@ -187,7 +187,8 @@ def _judge_unexecuted(check: Check) -> Verdict | Request:
     if isinstance(admitted, grammar.Value):
         return _compare(admitted.value, check.output)
     if isinstance(admitted, grammar.Evaluation):
-        limit = max(65536, 32 * len(check.output))  # far above what equals the output, far below what takes long to read
+        # Far above what can equal the output, far below what takes long to read.
+        limit = max(65536, 32 * len(check.output))
         return Request(check.code, admitted.source, admitted.plain and code.plain, limit)
     if isinstance(admitted, grammar.Malformed):
         return Verdict(Status.MALFORMED, admitted.reason)

@@ -24,6 +24,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cruxeval_tasks.errors import UserError
 from cruxeval_tasks.judging import wire
 
 _PACKAGE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -37,9 +38,10 @@ _BOOTSTRAP = (
 _QUEUE = 4  # requests under way in one worker, so that it need not wait for us between two
 _TRIES = 4  # of one request whose worker keeps being ended from outside
 _START_SECONDS = 60.0
+_TIME_SIGNALS = (signal.SIGVTALRM, signal.SIGPROF, signal.SIGXCPU)
 
 
-class WorkerError(RuntimeError):
+class WorkerError(UserError):
     """Workers cannot be started, or keep being ended from outside."""
 
 
@@ -52,13 +54,17 @@ class Limits:
     """What one check may use.
 
     Attributes:
-        cpu_seconds: CPU time, so that a loaded machine changes no verdict. Of 150,677 distinct published input answers
-            the slowest right one but one needs 0.004 s (`f(['x'*1000000000])` for sample_714 needs 0.9 s).
+        user_seconds: CPU time spent in the program itself. CPU time, so that a loaded machine changes no verdict; and
+            short, since answers that never end are what input prediction waits for. Of 150,677 distinct published
+            input answers the slowest right one but one needs 0.004 s.
+        cpu_seconds: CPU time with the kernel's share, which grows with memory: `f(['x'*1000000000])`, right for
+            sample_714, needs 0.9 s, most of it there.
         wall_seconds: Backstop for a check that waits instead of computing.
         memory_bytes: Address space.
     """
 
-    cpu_seconds: float = 1.5
+    user_seconds: float = 0.5
+    cpu_seconds: float = 5.0
     wall_seconds: float = 60.0
     memory_bytes: int = 2 * 2**30
 
@@ -195,6 +201,7 @@ class Pool:
         settings = {
             "channel": theirs.fileno(),
             "parent": os.getpid(),
+            "user_seconds": self.limits.user_seconds,
             "cpu_seconds": self.limits.cpu_seconds,
             "memory_bytes": self.limits.memory_bytes,
             "fork": fork,
@@ -205,7 +212,20 @@ class Pool:
         environment = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONHOME") if name in os.environ}
         try:
             process = subprocess.Popen(
-                [sys.executable, "-s", "-S", "-B", "-W", "ignore", "-X", "utf8", "-c", _BOOTSTRAP, json.dumps(settings), _PACKAGE_ROOT],
+                [
+                    sys.executable,
+                    "-s",
+                    "-S",
+                    "-B",
+                    "-W",
+                    "ignore",
+                    "-X",
+                    "utf8",
+                    "-c",
+                    _BOOTSTRAP,
+                    json.dumps(settings),
+                    _PACKAGE_ROOT,
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -233,9 +253,11 @@ def _close_all(places: list[dict[bool, _Worker]], owner: int) -> None:
 
 
 def _failed_start(worker: _Worker) -> str:
+    assert worker.process.stderr is not None
+    worker.process.kill()
+    said = worker.process.stderr.read(2000).decode(errors="replace").strip()
     status = worker.stop()
-    said = b""
-    return f"a worker ended before it was ready (exit status {status}){': ' + said.decode(errors='replace') if said else ''}"
+    return f"a worker ended before it was ready (exit status {status}): {said or 'it said nothing'}"
 
 
 def _layers_of(hello: dict[str, Any]) -> dict[str, str]:
@@ -254,6 +276,7 @@ class _Run:
         self._pool = pool
         self._results: list[Reply | None] = [None] * len(requests)
         self._left = len(requests)
+        self._failed_starts = 0  # in a row
         self._waiting: dict[bool, deque[_Task]] = {False: deque(), True: deque()}
         for number, request in enumerate(requests):
             task = _Task(number, request)
@@ -352,6 +375,7 @@ class _Run:
         if not worker.greeted:
             _layers_of(message)
             worker.greeted = True
+            self._failed_starts = 0
             worker.deadline = now + self._pool.limits.wall_seconds
             return
         if not worker.queue or message.pop("id", None) != worker.queue[0].number + 1 or len(message) != 1:
@@ -382,7 +406,7 @@ class _Run:
         raise wire.WireError("a reply of no known kind")
 
     def _read_signal(self, task: _Task, number: int) -> Reply | None:
-        if number in (signal.SIGPROF, signal.SIGXCPU):
+        if number in _TIME_SIGNALS:
             return Reply("timeout", "cpu")
         if number == signal.SIGKILL:
             # Either somebody outside or the kernel, short of memory. Only the second comes back every time.
@@ -393,17 +417,21 @@ class _Run:
         """Take a dead, lying or late worker out; settle the request at its head and put the others back."""
         self._selector.unregister(worker.channel)
         del place[forks]
-        if not worker.greeted and not late:
-            raise WorkerError(_failed_start(worker))
-        status = worker.stop()
         tasks = list(worker.queue)
-        for task in reversed(tasks[1:]):
-            self._waiting[task.forks].appendleft(task)
+        if not worker.greeted:
+            said = _failed_start(worker)
+            self._failed_starts += 1
+            if worker.process.returncode >= 0 or self._failed_starts == _TRIES:
+                raise WorkerError(said)
+            self._waiting[forks].extendleft(reversed(tasks))  # killed from outside before it did anything
+            return
+        status = worker.stop()
+        self._waiting[forks].extendleft(reversed(tasks[1:]))
         if not tasks:
             return
-        if late and worker.greeted:
+        if late:
             self._finish(tasks[0], Reply("timeout", "wall"))
-        elif status == -signal.SIGPROF and not forks:
+        elif -status in _TIME_SIGNALS and not forks:
             self._finish(tasks[0], Reply("timeout", "cpu"))
         else:
             self._again(tasks[0])

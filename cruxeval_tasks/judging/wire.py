@@ -21,7 +21,7 @@ MAX_FRAME = 16 * 2**20
 
 _HEADER = struct.Struct(">I")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_DICT_VIEWS = (type({}.keys()), type({}.items()))
+_DICT_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.items()))
 
 
 class TooLarge(Exception):
@@ -59,7 +59,7 @@ def encode(value: object, limit: int) -> Any:
     return _encode(value, budget, 0)
 
 
-def _encode(value: object, budget: list[int], depth: int) -> Any:
+def _encode(value: Any, budget: list[int], depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise TooLarge(f"nested deeper than {MAX_DEPTH}")
     budget[0] -= 2
@@ -69,37 +69,37 @@ def _encode(value: object, budget: list[int], depth: int) -> Any:
         return value
     base = _base_type(value)
     if base is int:
-        return _encode_int(int.__pos__(value), budget)  # type: ignore[operator]
+        return _encode_int(int.__pos__(value), budget)
     if base is str:
-        return _encode_str(str.__str__(value), budget)  # type: ignore[arg-type]
+        return _encode_str(str.__str__(value), budget)
     if base is float:
-        number = float.__pos__(value)  # type: ignore[operator]
+        number = float.__pos__(value)
         return number if number - number == 0 else {"float": repr(number)}
     if base is list:
-        _spend(budget, list.__len__(value))  # type: ignore[arg-type]
-        return [_encode(item, budget, depth + 1) for item in list.__iter__(value)]  # type: ignore[arg-type]
+        _spend(budget, list.__len__(value))
+        return [_encode(item, budget, depth + 1) for item in list.__iter__(value)]
     if base is tuple:
-        _spend(budget, tuple.__len__(value))  # type: ignore[arg-type]
-        return {"tuple": [_encode(item, budget, depth + 1) for item in tuple.__iter__(value)]}  # type: ignore[arg-type]
+        _spend(budget, tuple.__len__(value))
+        return {"tuple": [_encode(item, budget, depth + 1) for item in tuple.__iter__(value)]}
     if base is dict:
-        _spend(budget, dict.__len__(value))  # type: ignore[arg-type]
-        items = dict.items(value)  # type: ignore[arg-type]
+        _spend(budget, dict.__len__(value))
+        items = dict.items(value)
         return {"dict": [[_encode(k, budget, depth + 1), _encode(v, budget, depth + 1)] for k, v in items]}
     if base is set or base is frozenset:
         members = list(base.__iter__(value))
         _spend(budget, len(members))
         return {base.__name__: [_encode(item, budget, depth + 1) for item in members]}
     if base is bytes or base is bytearray:
-        data = bytes(memoryview(value))  # type: ignore[arg-type]
+        data = bytes(memoryview(value))
         _spend(budget, 2 * len(data))
         return {base.__name__: data.hex()}
     if base is complex:
-        real, imaginary = complex.__pos__(value).real, complex.__pos__(value).imag  # type: ignore[operator]
+        real, imaginary = complex.__pos__(value).real, complex.__pos__(value).imag
         return {"complex": [real.hex(), imaginary.hex()]}
     if value is Ellipsis:
         return {"ellipsis": None}
     if type(value) in _DICT_VIEWS:
-        members = list(value)  # type: ignore[call-overload]
+        members = list(value)
         _spend(budget, len(members))
         encoded = [_encode(item, budget, depth + 1) for item in members]
         # A view of unhashable items equals no set that a literal can state.
@@ -107,7 +107,7 @@ def _encode(value: object, budget: list[int], depth: int) -> Any:
     return {"other": type(value).__name__[:100]}
 
 
-def _base_type(value: object) -> Any:
+def _base_type(value: Any) -> Any:
     """The built-in type that `value` compares as, or None where its class defines an `==` of its own."""
     kind = type(value)
     if kind is Counter or kind is OrderedDict:  # against a plain dict both compare as one

@@ -37,8 +37,8 @@ _PLAIN_CONTAINERS = (list, dict, set, bytearray)
 def main() -> None:
     """Confine this process, say hello, then answer requests until the stream ends.
 
-    ``sys.argv[1]`` is a JSON object with `channel` (descriptor), `parent` (process id), `cpu_seconds`, `memory_bytes`,
-    `fork` (whether each request gets a child of its own) and `layers`.
+    ``sys.argv[1]`` is a JSON object with `channel` (descriptor), `parent` (process id), `user_seconds`, `cpu_seconds`,
+    `memory_bytes`, `fork` (whether each request gets a child of its own) and `layers`.
     """
     settings = json.loads(sys.argv[1])
     channel: int = settings["channel"]
@@ -70,12 +70,11 @@ def main() -> None:
 
 def _here(request: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
     """Evaluate in this process. Only for literal arguments and for code that cannot reach beyond its own globals."""
-    # The kernel ends this process when the time is spent, even inside a C loop that no handler could interrupt.
-    signal.setitimer(signal.ITIMER_PROF, settings["cpu_seconds"])
+    _start_timers(settings["user_seconds"], settings["cpu_seconds"])
     try:
         return _evaluate(request)
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        _start_timers(0, 0)
 
 
 def _in_child(request: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +92,7 @@ def _in_child(request: dict[str, Any], settings: dict[str, Any]) -> dict[str, An
             resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 2, int(seconds) + 2))
             if "seccomp" in settings["layers"]:
                 confine.forbid_system_calls(may_fork=False)
-            signal.setitimer(signal.ITIMER_PROF, seconds)
+            _start_timers(settings["user_seconds"], seconds)
             wire.write_all(writing, wire.frame(_evaluate(request)))
         finally:
             os._exit(0)
@@ -110,6 +109,12 @@ def _in_child(request: dict[str, Any], settings: dict[str, Any]) -> dict[str, An
     if reply is None:
         return {"signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0}
     return reply  # type: ignore[no-any-return]
+
+
+def _start_timers(user_seconds: float, cpu_seconds: float) -> None:
+    """Have the kernel end this process when the time is spent, even inside a C loop that nothing else interrupts."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, user_seconds)
+    signal.setitimer(signal.ITIMER_PROF, cpu_seconds)
 
 
 _compiled: dict[str, CodeType] = {}
