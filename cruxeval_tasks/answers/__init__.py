@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import re
 
-from .json_field import answer_field
+from .json_field import Field, answer_field
 from .markers import after_reasoning, within_turn
 from .python_text import MAX_ANSWER, Reader, parse, stands_alone
 from .statements import (
     Direction,
     attempted_answer,
     bare_answer,
+    begins_with_assertion,
     code_answer,
     fenced_blocks,
     prose_answer,
     stated_answer,
+    whole_answer,
 )
 
 __all__ = ["input_answer", "output_answer"]
 
-_HEAD, _TAIL = 8_000, 24_000  # what is looked at of a longer text
+_HEAD, _TAIL = 4_000, 16_000  # what is looked at of a longer text
+_TAGS = 200  # tags that are looked at, from the end
 _TAG = re.compile(r"[\[<](/?)ANSWER[\]>]", re.IGNORECASE)
 _NEW_PROBLEM = re.compile(r"^[^\S\n]{0,8}(?:\[PYTHON\]|def \w{1,80}\()", re.MULTILINE)
+_EQUALS = re.compile(r"\s*==(?!=)")
 _THOUGHT_END = "[/THOUGHT]"
 _PLACEHOLDER = re.compile(r"[\sA-Za-z,.\u2026?`*<>-]{0,60}")
 
@@ -42,12 +46,14 @@ def _answer(completion: str, direction: Direction) -> str | None:
         return None
     if len(text) > _HEAD + _TAIL:
         text = text[:_HEAD] + "\n" + text[-_TAIL:]
-    text = within_turn(text.replace("\r\n", "\n").replace("\r", "\n"))
-    reader = Reader(text)
+    reader = Reader(text.replace("\r\n", "\n").replace("\r", "\n"))
+    reader = reader.on(within_turn(reader))
     reader = reader.on(_before_invented_problem(reader))
+    if direction == "output" and (equals := _EQUALS.match(reader.text)):  # the prompt ended with the call
+        reader = reader.on(reader.text[equals.end() :])
     zones = _tagged_zones(reader)
     if zones:
-        return _in_zone(reader.on(zones[-1]), direction, tagged=True)
+        return _in_zone(reader.on(_last_about_the_question(reader, zones, direction)), direction, tagged=True)
     zone = _untagged_zone(reader)
     return None if zone is None else _in_zone(reader.on(zone), direction, tagged=False)
 
@@ -66,13 +72,27 @@ def _before_invented_problem(reader: Reader) -> str:
     return text
 
 
+def _last_about_the_question(reader: Reader, zones: list[str], direction: Direction) -> str:
+    """The last zone; but after an answer to the direct prompt, one that asserts about something else is passed over."""
+    head = stated_answer(reader.on(zones[0]), direction) if begins_with_assertion(reader.text) else None
+    if head is not None and head.question:
+        for zone in reversed(zones[1:]):
+            found = stated_answer(reader.on(zone), direction)
+            if found is None or found.question in ("", head.question):
+                return zone
+        return zones[0]
+    return zones[-1]
+
+
 def _begins_with_answer(reader: Reader) -> bool:
     """Whether the text begins as a completion of a direct prompt does: with an assertion, a call or a value."""
-    start = reader.text[:MAX_ANSWER].lstrip()
-    if start.startswith(("assert ", "f(")):
+    if begins_with_assertion(reader.text):
         return True
     statement = reader.statement(0)
-    return stands_alone(reader.parse(statement.start, statement.end))
+    rest = reader.text[statement.end : statement.end + MAX_ANSWER].partition("\n")[0].strip(" .;")
+    if rest and not rest.startswith(("#", "[", "<")):
+        return False
+    return stands_alone(reader.parse(statement.start, statement.end), besides=frozenset("f"))
 
 
 def _tagged_zones(reader: Reader) -> list[str]:
@@ -82,13 +102,13 @@ def _tagged_zones(reader: Reader) -> list[str]:
     answer is none, and tags that are only mentioned hold no zone.
     """
     text = reader.text
-    tags = list(_TAG.finditer(text))
+    tags = list(_TAG.finditer(text))[-_TAGS:]
     if not tags:
         return []
     zones: list[tuple[str, bool]] = []
     opened: int | None = None
     passed = reader.statement(0).end if _begins_with_answer(reader) else 0
-    for number, tag in enumerate(tags):
+    for tag in tags:
         if tag.start() < passed:
             continue
         if not tag[1]:
@@ -131,9 +151,12 @@ def _untagged_zone(reader: Reader) -> str | None:
 
 def _in_zone(reader: Reader, direction: Direction, *, tagged: bool) -> str | None:
     zone = reader.text
-    field = None if "assert" in zone.partition("{")[0] else answer_field(reader)
+    field = answer_field(reader)
     if field is not None:
-        return _from_field(reader.on(field[0]), direction, is_source=field[1])
+        return _from_field(reader, field, direction)
+    answer = whole_answer(reader, direction)
+    if answer is not None:
+        return answer
     for start, end, block_end in reversed(fenced_blocks(zone)[-8:]):
         answer = _in_block(reader.on(zone[start:end]), direction)
         if answer is not None:
@@ -153,11 +176,21 @@ def _in_block(reader: Reader, direction: Direction) -> str | None:
     return bare_answer(reader, direction) if found is None else found.answer
 
 
-def _from_field(reader: Reader, direction: Direction, *, is_source: bool) -> str | None:
+def _from_field(reader: Reader, field: Field, direction: Direction) -> str | None:
     """The answer in the answer field of a JSON object. A string that is no expression is itself the value."""
-    if not is_source:
-        return repr(reader.text) if direction == "output" else _as_it_stands(reader.text)
-    return _in_block(reader, direction) or _as_it_stands(reader.text)
+    later = stated_answer(reader, direction)
+    if later is not None and later.start > field.start + len(field.readings[0]):
+        return later.answer
+    for reading in field.readings:
+        inner = reader.on(reading)
+        found = stated_answer(inner, direction) or code_answer(inner, direction)
+        if found is not None:
+            return found.answer
+        if direction == "output" and stands_alone(parse(reading)):
+            return reading.strip()
+    if field.string is None or direction == "input":
+        return _as_it_stands(field.readings[0])
+    return repr(field.string)
 
 
 def _as_it_stands(zone: str) -> str | None:

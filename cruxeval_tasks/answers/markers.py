@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .python_text import Reader
+
 # Opening and closing marks of reasoning traces, as the models' chat templates and serving engines name them.
 _TRACES = (
     ("<think>", "</think>"),  # DeepSeek-R1, Qwen3, GLM, Kimi, MiniMax, Nemotron, Hunyuan, OLMo ...
@@ -38,7 +40,6 @@ _STARTS = re.compile(
     r"|START_RESPONSE|START_TEXT|START_OF_TURN_TOKEN|CHATBOT_TOKEN)\|>"
     r"|<start_of_turn>|<\uff5c(?:begin\u2581of\u2581sentence|Assistant)\uff5c>)\s*(?:(?:assistant|model|final)\b(?=\s*(?:\n|<)))?"
 )
-_FINAL_TAG = re.compile(r"<\|(?:begin_of_solution|end_of_solution|START_RESPONSE|END_RESPONSE)\|>")
 _QUOTES = "'\"`"
 
 
@@ -73,7 +74,7 @@ def _holds(text: str, mark: str) -> bool:
 
 def after_reasoning(text: str) -> str | None:
     """Return what follows the last reasoning trace, or None where a trace was begun and never ended."""
-    cut = max(_last(text, closer) for closer in _CLOSERS)
+    cut = max((_last(text, closer) for closer in _CLOSERS if closer[0] in text), default=0)
     final = text.rfind("<|channel|>final", cut)
     if final >= 0:
         message = text.find("<|message|>", final)
@@ -81,20 +82,34 @@ def after_reasoning(text: str) -> str | None:
     if text.startswith("analysis"):  # the same format where the host dropped the special tokens
         cut = max(cut, _last(text, "assistantfinal"))
     rest = text[cut:]
-    return None if any(_holds(rest, opener) for opener in _OPENERS) else rest
+    if cut == 0 and re.match(r"analysis[A-Z]", rest):
+        return None
+    return None if any(opener[0] in rest and _holds(rest, opener) for opener in _OPENERS) else rest
 
 
-def within_turn(text: str) -> str:
-    """Drop marks of the chat template at the start, and everything from the first end of turn that follows a text."""
+def within_turn(reader: Reader) -> str:
+    """Drop the chat template's marks before the text, and everything from the first end of turn after it."""
+    text = reader.text
     position = 0
-    while True:
-        match = _STARTS.match(text, position)
-        if match is None or match.end() == position:
-            break
+    while (match := _STARTS.match(text, position)) is not None:
         position = match.end()
-    text = _FINAL_TAG.sub(" ", text[position:])
+    text = text[position:]
     visible = len(text) - len(text.lstrip())
-    for match in _ENDS.finditer(text):
-        if match.start() > visible and not _quoted(text, match.start(), match.end()):
+    inner = reader.on(text)
+    for number, match in enumerate(_ENDS.finditer(text)):
+        if number == 50:
+            break
+        if match.start() > visible and not _quoted(text, *match.span()) and not _in_literal(inner, match.start()):
             return text[: match.start()]
     return text
+
+
+def _in_literal(reader: Reader, at: int) -> bool:
+    """Whether `at` is inside a string literal of an assertion, or of a line that begins as an expression does."""
+    text = reader.text
+    line_start = text.rfind("\n", 0, at) + 1
+    assertion = text.rfind("assert ", line_start, at)
+    if assertion >= 0:
+        return reader.statement(assertion + len("assert ")).end > at
+    begins = text[line_start:at].lstrip()
+    return begins.startswith(("f(", "'", '"', "[", "(", "{")) and reader.statement(line_start).end > at

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 MAX_ANSWER = 4096
 """Longest answer that is looked for, in characters. The longest gold answer has 128."""
 
-_BUDGET = 40_000
+_BUDGET = 24_000
 """Characters that the readers of one completion scan or parse, all together, before they find nothing more."""
 
 _TOKEN = re.compile(
@@ -32,7 +32,7 @@ _TOKEN = re.compile(
   | (?P<comment>\#)
   | (?P<join>\\\n)
   | (?P<equal>==)
-  | (?P<end>[;`$?\\"'\u2018\u2019\u201c\u201d\u00ab\u00bb] | !(?!=))
+  | (?P<end>[;`$?\\"'\u2018-\u201f\u00ab\u00bb\u2039\u203a] | !(?!=))
   | (?P<comma>,)
   | (?P<other>[<>!:*/+-]=|->|\*\*|//|.)
     """,
@@ -170,8 +170,11 @@ def parse(text: str) -> ast.expr | None:
 
 def straighten(text: str) -> str:
     """Strip the ends, and replace what looks like a space and is none in Python, outside string literals."""
+    text = text.strip()
+    while text.startswith("\\\n"):  # a line that was continued
+        text = text[2:].lstrip()
     if text.isascii():
-        return text.strip()
+        return text
     parts = []
     position = 0
     while position < len(text):
