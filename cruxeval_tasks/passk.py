@@ -15,7 +15,9 @@ def pass_at_k(n: int, c: int, k: int) -> float:
         ValueError: for k > n, where the samples do not say what pass@k is, and for numbers that are no counts.
     """
     if not 0 <= c <= n or k < 1:
-        raise ValueError(f"pass@{k} of {c} passed among {n} samples is not defined: need k >= 1 and 0 <= passed <= samples")
+        raise ValueError(
+            f"pass@{k} of {c} passed among {n} samples is not defined: need k >= 1 and 0 <= passed <= samples"
+        )
     if k > n:
         raise ValueError(
             f"pass@{k} needs at least {k} samples of each problem, and there are {n}: "

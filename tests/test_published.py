@@ -153,7 +153,9 @@ def test_a_download_with_another_digest_is_refused(tmp_path: Path, monkeypatch: 
         prompt("input_cot", "", "")
 
 
-@pytest.mark.skipif("CRUXEVAL_REPO" not in os.environ, reason="CRUXEVAL_REPO names no checkout of facebookresearch/cruxeval")
+@pytest.mark.skipif(
+    "CRUXEVAL_REPO" not in os.environ, reason="CRUXEVAL_REPO names no checkout of facebookresearch/cruxeval"
+)
 def test_all_published_prompts_have_their_digests(
     monkeypatch: pytest.MonkeyPatch, repository: str = os.environ.get("CRUXEVAL_REPO", "")
 ) -> None:

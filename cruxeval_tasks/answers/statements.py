@@ -15,7 +15,9 @@ _PLACES = 48  # places of one kind that are looked at in one text
 _GAP = r"[^\S\n]{0,6}"
 _ASSERT = re.compile(r"\bassert\b[^\S\n]*(?=[^\s,.:;`*\u201d])")
 _CALL = re.compile(r"(?<![\w.])(?<!def )f[^\S\n]?\(")
-_BEFORE_CALL = re.compile(r"(?:\d{1,3}[.)][^\S\n]*)?(?:\w{1,40}[^\S\n]?=[^\S\n]?|return[^\S\n])?(?:print|repr)?[^\S\n]?\(*")
+_BEFORE_CALL = re.compile(
+    r"(?:\d{1,3}[.)][^\S\n]*)?(?:\w{1,40}[^\S\n]?=[^\S\n]?|return[^\S\n])?(?:print|repr)?[^\S\n]?\(*"
+)
 _BOXED = re.compile(r"\\boxed\s?\{")
 _LATEX = re.compile(r"\\(?:text|texttt|mathtt|mathrm|mathbf|verb)\s?\{")
 _LABEL = re.compile(
@@ -35,15 +37,21 @@ _FILLER = (
     r"(?:[^\S\n](?:equal to|equals|exactly|simply|just|the|value|string|list|integer|dictionary|dict|tuple|boolean|output|result|of|is"
     r"|be|an?|empty|this|function|will|would|should|final)\b){0,6}"
 )
-_CONNECTOR = re.compile(rf"{_GAP}[*_`]{{0,4}}{_GAP}(?:=>|->|==?|\u2192|\u21d2|\u27f9|{_VERB}){_FILLER}{_GAP}:?{_GAP}[*_`]{{0,4}}")
-_STATED = re.compile(rf"\b(?:answer|output|result|value|{_VERB}){_FILLER}{_GAP}[:=]?{_GAP}[*_`\u201c$]{{0,4}}", re.IGNORECASE)
+_CONNECTOR = re.compile(
+    rf"{_GAP}[*_`]{{0,4}}{_GAP}(?:=>|->|==?|\u2192|\u21d2|\u27f9|{_VERB}){_FILLER}{_GAP}:?{_GAP}[*_`]{{0,4}}"
+)
+_STATED = re.compile(
+    rf"\b(?:answer|output|result|value|{_VERB}){_FILLER}{_GAP}[:=]?{_GAP}[*_`\u201c$]{{0,4}}", re.IGNORECASE
+)
 _SPAN = re.compile(r"(?<![\w`*])(?:`{1,3}|\*\*)(?=[^\s`*])")
 _REMARK = re.compile(
     r"#[#\s]{0,6}(?:(?:expected|should|will|would|this|the|it|output|outputs|result|return|returns|print|prints|value|answer|is|be|gives"
     r"|equals)\b[^\S\n]?){0,6}[^\S\n]?(?:==|=>|->|=|:|\u2192|\u21d2)?",
     re.IGNORECASE,
 )
-_REMARK_LABEL = re.compile(r"#+\s*(?:(?:expected |the )?(?:output|result|returns|prints|value|answer)\s*(?::|=>|->)|[=-]>)?", re.IGNORECASE)
+_REMARK_LABEL = re.compile(
+    r"#+\s*(?:(?:expected |the )?(?:output|result|returns|prints|value|answer)\s*(?::|=>|->)|[=-]>)?", re.IGNORECASE
+)
 _REMARK_LINE = re.compile(r"[^\S\n]*#")
 # What may follow a value that a sentence or a label gives: the end of the line or of the clause.
 _CLAUSE_END = re.compile(
@@ -136,8 +144,12 @@ def prose_answer(reader: Reader, direction: Direction) -> str | None:
     """The last answer that a sentence mentions."""
     text = reader.text
     if direction == "input":
-        calls = [item for match in _last(_CALL, text) if (item := _at_call(reader, match.start(), direction)) is not None]
-        meant = (item for item in calls if stands_alone(parse(item.answer), besides=frozenset("f")) and item.answer != "f()")
+        calls = [
+            item for match in _last(_CALL, text) if (item := _at_call(reader, match.start(), direction)) is not None
+        ]
+        meant = (
+            item for item in calls if stands_alone(parse(item.answer), besides=frozenset("f")) and item.answer != "f()"
+        )
         chosen = next(meant, calls[0] if calls else None)
         return None if chosen is None else chosen.answer
     found: list[Found] = []
@@ -318,7 +330,11 @@ def _value_in(reader: Reader, statement: Statement, start: int, end: int, *, in_
         return Found(start, end, straighten(text[start:end]))
     for cut in [cut for cut in statement.cuts if start < cut <= min(end, max(statement.prose, start))][:-33:-1]:
         stop = start + len(text[start:cut].rstrip(" .,"))
-        if stop > start and stands_alone(expression := reader.parse(start, stop)) and not (in_prose and _is_wordy(expression)):
+        if (
+            stop > start
+            and stands_alone(expression := reader.parse(start, stop))
+            and not (in_prose and _is_wordy(expression))
+        ):
             return Found(start, stop, straighten(text[start:stop]))
     return None
 

@@ -86,7 +86,9 @@ class TestExamples:
             text = prompt(f"cruxeval_{direction}{style}")
             example, question = text.split("\n\n")[-2:]
             opening = "[THOUGHT]\n" if style else "[ANSWER]\n"
-            form = re.compile(r"\[PYTHON\]\n.*\nassert f\((.*)\) == (.*)\n\[/PYTHON\]\n" + re.escape(opening), re.DOTALL)
+            form = re.compile(
+                r"\[PYTHON\]\n.*\nassert f\((.*)\) == (.*)\n\[/PYTHON\]\n" + re.escape(opening), re.DOTALL
+            )
             asked, shown = form.fullmatch(question), form.match(example)
             assert asked is not None
             assert shown is not None
