@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,9 +16,7 @@ _PLACES = 48  # places of one kind that are looked at in one text
 _GAP = r"[^\S\n]{0,6}"
 _ASSERT = re.compile(r"\bassert\b[^\S\n]*(?=[^\s,.:;`*\u201d])")
 _CALL = re.compile(r"(?<![\w.])(?<!def )f[^\S\n]?\(")
-_BEFORE_CALL = re.compile(
-    r"(?:\d{1,3}[.)][^\S\n]*)?(?:\w{1,40}[^\S\n]?=[^\S\n]?|return[^\S\n])?(?:print|repr)?[^\S\n]?\(*"
-)
+_BEFORE_CALL = re.compile(r"(?:\d{1,3}[.)][^\S\n]*)?(?:\w{1,40}[^\S\n]?=[^\S\n]?|return[^\S\n])?(?:print|repr)?[^\S\n]?\(*")
 _BOXED = re.compile(r"\\boxed\s?\{")
 _LATEX = re.compile(r"\\(?:text|texttt|mathtt|mathrm|mathbf|verb)\s?\{")
 _LABEL = re.compile(
@@ -37,21 +36,15 @@ _FILLER = (
     r"(?:[^\S\n](?:equal to|equals|exactly|simply|just|the|value|string|list|integer|dictionary|dict|tuple|boolean|output|result|of|is"
     r"|be|an?|empty|this|function|will|would|should|final)\b){0,6}"
 )
-_CONNECTOR = re.compile(
-    rf"{_GAP}[*_`]{{0,4}}{_GAP}(?:=>|->|==?|\u2192|\u21d2|\u27f9|{_VERB}){_FILLER}{_GAP}:?{_GAP}[*_`]{{0,4}}"
-)
-_STATED = re.compile(
-    rf"\b(?:answer|output|result|value|{_VERB}){_FILLER}{_GAP}[:=]?{_GAP}[*_`\u201c$]{{0,4}}", re.IGNORECASE
-)
+_CONNECTOR = re.compile(rf"{_GAP}[*_`]{{0,4}}{_GAP}(?:=>|->|==?|\u2192|\u21d2|\u27f9|{_VERB}){_FILLER}{_GAP}:?{_GAP}[*_`]{{0,4}}")
+_STATED = re.compile(rf"\b(?:answer|output|result|value|{_VERB}){_FILLER}{_GAP}[:=]?{_GAP}[*_`\u201c$]{{0,4}}", re.IGNORECASE)
 _SPAN = re.compile(r"(?<![\w`*])(?:`{1,3}|\*\*)(?=[^\s`*])")
 _REMARK = re.compile(
     r"#[#\s]{0,6}(?:(?:expected|should|will|would|this|the|it|output|outputs|result|return|returns|print|prints|value|answer|is|be|gives"
     r"|equals)\b[^\S\n]?){0,6}[^\S\n]?(?:==|=>|->|=|:|\u2192|\u21d2)?",
     re.IGNORECASE,
 )
-_REMARK_LABEL = re.compile(
-    r"#+\s*(?:(?:expected |the )?(?:output|result|returns|prints|value|answer)\s*(?::|=>|->)|[=-]>)?", re.IGNORECASE
-)
+_REMARK_LABEL = re.compile(r"#+\s*(?:(?:expected |the )?(?:output|result|returns|prints|value|answer)\s*(?::|=>|->)|[=-]>)?", re.IGNORECASE)
 _REMARK_LINE = re.compile(r"[^\S\n]*#")
 # What may follow a value that a sentence or a label gives: the end of the line or of the clause.
 _CLAUSE_END = re.compile(
@@ -88,7 +81,7 @@ def stated_answer(reader: Reader, direction: Direction) -> Found | None:
 def code_answer(reader: Reader, direction: Direction) -> Found | None:
     """The last answer that has a line of its own, as code: a call with its value, a session, a comparison."""
     text = reader.text
-    for match in _last(_CALL, text):
+    for match in _last(_CALL, reader):
         if "==" in text[max(0, match.start() - 400) : match.start()]:
             item = _compared_backwards(reader, match.start(), direction)
             if item is not None:
@@ -144,28 +137,24 @@ def prose_answer(reader: Reader, direction: Direction) -> str | None:
     """The last answer that a sentence mentions."""
     text = reader.text
     if direction == "input":
-        calls = [
-            item for match in _last(_CALL, text) if (item := _at_call(reader, match.start(), direction)) is not None
-        ]
-        meant = (
-            item for item in calls if stands_alone(parse(item.answer), besides=frozenset("f")) and item.answer != "f()"
-        )
+        calls = [item for match in _last(_CALL, reader) if (item := _at_call(reader, match.start(), direction)) is not None]
+        meant = (item for item in calls if stands_alone(parse(item.answer), besides=frozenset("f")) and item.answer != "f()")
         chosen = next(meant, calls[0] if calls else None)
         return None if chosen is None else chosen.answer
     found: list[Found] = []
-    for match in _last(_CALL, text):
+    for match in _last(_CALL, reader):
         item = _at_call(reader, match.start(), direction)
         if item is not None:
             found.append(item)
             break
-    for match in _last(_STATED, text):
+    for match in _last(_STATED, reader):
         item = _value(reader, match.end(), in_prose=True)
         if item is not None and _CLAUSE_END.match(text, item.end):
             found.append(item)
             break
     if found:
         return max(found, key=lambda item: item.end).answer
-    for match in _last(_SPAN, text):
+    for match in _last(_SPAN, reader):
         item = _value(reader, match.end(), in_prose=True)
         if item is not None and text[item.end : item.end + 1] in ("`", "*"):
             return item.answer
@@ -185,9 +174,10 @@ def fenced_blocks(text: str) -> list[tuple[int, int, int]]:
     return [(opening[1], *closing) for opening, closing in zip(marks[::2], closings, strict=False)]
 
 
-def _last(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    """The last matches of `pattern`, the last one first."""
-    return list(pattern.finditer(text))[: -_PLACES - 1 : -1]
+def _last(pattern: re.Pattern[str], reader: Reader) -> Iterator[re.Match[str]]:
+    """The last matches of `pattern`, the last one first, without those inside string literals."""
+    places = list(pattern.finditer(reader.text))[: -_PLACES - 1 : -1]
+    return (match for match in places if not reader.in_literal(match.start()))
 
 
 # Assertions
@@ -210,6 +200,7 @@ def _asserted(reader: Reader, direction: Direction) -> Found | None:
     places = list(_ASSERT.finditer(text))
     at_start = begins_with_assertion(text)
     places = places[:_PLACES] if at_start else places[-_PLACES:]
+    places = [match for match in places if not reader.in_literal(match.start())]
     head = _assertion(reader, places[0], direction) if at_start and places else None
     chosen: Found | None = None
     first: Found | None = None
@@ -330,11 +321,7 @@ def _value_in(reader: Reader, statement: Statement, start: int, end: int, *, in_
         return Found(start, end, straighten(text[start:end]))
     for cut in [cut for cut in statement.cuts if start < cut <= min(end, max(statement.prose, start))][:-33:-1]:
         stop = start + len(text[start:cut].rstrip(" .,"))
-        if (
-            stop > start
-            and stands_alone(expression := reader.parse(start, stop))
-            and not (in_prose and _is_wordy(expression))
-        ):
+        if stop > start and stands_alone(expression := reader.parse(start, stop)) and not (in_prose and _is_wordy(expression)):
             return Found(start, stop, straighten(text[start:stop]))
     return None
 
@@ -376,7 +363,7 @@ def _typographic(reader: Reader, start: int) -> Found | None:
 def _labelled(reader: Reader, direction: Direction) -> Found | None:
     """The last line such as `**Answer:** 5`, or a heading `Answer` with the answer below it."""
     text = reader.text
-    for match in _last(_LABEL, text):
+    for match in _last(_LABEL, reader):
         if match["stop"] is None and match["verb"] is None:
             continue
         dress = _DRESS.match(text, match.end())
@@ -396,7 +383,7 @@ def _labelled(reader: Reader, direction: Direction) -> Found | None:
 def _boxed(reader: Reader, direction: Direction) -> Found | None:
     r"""The content of the last `\boxed{…}`, without the LaTeX around it."""
     text = reader.text
-    for match in _last(_BOXED, text)[:4]:
+    for match in _last(_BOXED, reader):
         start = match.end()
         for _ in range(3):
             latex = _LATEX.match(text, start)
