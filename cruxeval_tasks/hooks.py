@@ -39,9 +39,17 @@ class Answer(str):
 
     The type tells it from a bare completion, which some versions of the host hand to the scoring under
     `--predict_only`. An empty text and not None, because the host logs None as the text "None", which is an answer.
+
+    Attributes:
+        doc: The problem whose prompt was completed.
     """
 
-    __slots__ = ()
+    doc: Doc
+
+    def __new__(cls, text: str, doc: Doc) -> Answer:
+        answer = super().__new__(cls, text)
+        answer.doc = doc
+        return answer
 
 
 # --- data sets ---
@@ -185,8 +193,11 @@ def _answers(
     stated = docs[0]["settings"]["repeats"]
     if len(completions) == 1 and stated is not None:
         samples = min(samples, stated)
-    # Servers give None where a reply holds reasoning only.
-    return [[Answer(extract(text or "") or "") for text in r[:samples]] for r in completions]
+    return [
+        # Servers give None where a reply holds reasoning only.
+        [Answer(extract(text or "") or "", doc) for text in r[:samples]]
+        for r, doc in zip(completions, docs, strict=True)
+    ]
 
 
 # --- scoring ---
@@ -215,6 +226,11 @@ def _results(direction: Direction, doc: Doc, results: Sequence[Any]) -> dict[str
     if not all(isinstance(answer, Answer) for answer in answers):
         _warn_unfiltered()
         return {}
+    if any(answer.doc[field] != doc[field] for answer in answers for field in ("code", "input", "output")):
+        raise ValueError(
+            f"the model was asked about another problem than {doc['id']}: --cache_requests found the prompts of another "
+            "problem set. Make them anew with --cache_requests refresh"
+        )
     verdicts = _judge(doc["settings"]["allow_unisolated"]).judge(
         [Check(direction=direction, code=doc["code"], output=doc["output"], answer=a or None) for a in answers]
     )

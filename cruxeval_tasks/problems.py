@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from cruxeval_tasks.errors import UserError
 from cruxeval_tasks.judging.judge import Check, Judge, Status, Verdict
 
 HUB_DATASET = "cruxeval-org/cruxeval"
@@ -46,7 +47,7 @@ _PARSER_ERRORS = (SyntaxError, ValueError, TypeError, MemoryError, RecursionErro
 _Row = TypeVar("_Row")
 
 
-class ProblemSetError(ValueError):
+class ProblemSetError(UserError, ValueError):
     """A problem set that cannot be used. The message says where, what is wrong and what to do."""
 
 

@@ -20,6 +20,10 @@ def doc(problem: Problem, *, repeats: int | None = None, k: tuple[int, ...] = (1
     return {**fields, "settings": {"repeats": repeats, "k": list(k), "allow_unisolated": False}}
 
 
+def given(problem: Problem, *answers: str) -> list[Answer]:
+    return [Answer(answer, doc(problem)) for answer in answers]
+
+
 @pytest.fixture
 def problem() -> Problem:
     return Problem(id="p", code="def f(x):\n    return x + 1", input="2", output="3")
@@ -114,20 +118,25 @@ class TestFilter:
 
 class TestScoring:
     def test_shares(self, problem: Problem) -> None:
-        answers = [Answer(a) for a in ("3", "4", "", "3.0", "f(", "4")]
+        answers = given(problem, "3", "4", "", "3.0", "f(", "4")
         metrics = hooks.output_results(doc(problem, k=(1, 2)), [answers])
         assert metrics == {"pass@1": 2 / 6, "pass@2": 1 - 6 / 15, "answered": 4 / 6}
 
     def test_input(self, problem: Problem) -> None:
-        answers = [Answer(a) for a in ("f(2)", "f(x=2)", "f(3)", "f()")]
+        answers = given(problem, "f(2)", "f(x=2)", "f(3)", "f()")
         assert hooks.input_results(doc(problem), [answers]) == {"pass@1": 0.5, "answered": 1.0}
 
     def test_answers_may_come_without_a_list_around_them(self, problem: Problem) -> None:
-        assert hooks.output_results(doc(problem), [Answer("3"), Answer("5")]) == {"pass@1": 0.5, "answered": 1.0}
+        assert hooks.output_results(doc(problem), given(problem, "3", "5")) == {"pass@1": 0.5, "answered": 1.0}
 
     def test_too_few_samples(self, problem: Problem) -> None:
         with pytest.raises(ValueError, match="pass@5 needs at least 5 samples"):
-            hooks.output_results(doc(problem, k=(1, 5)), [[Answer("3")] * 4])
+            hooks.output_results(doc(problem, k=(1, 5)), [given(problem, *"3333")])
+
+    def test_answers_to_another_problem(self, problem: Problem) -> None:
+        other = Problem(id=problem.id, code=problem.code, input="5", output="6")
+        with pytest.raises(ValueError, match="asked about another problem than p.*--cache_requests refresh"):
+            hooks.output_results(doc(problem), [given(other, "6")])
 
     def test_completions_that_no_filter_saw_are_not_judged(
         self, problem: Problem, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
