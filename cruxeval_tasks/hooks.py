@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import logging
-import logging
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
