@@ -94,7 +94,7 @@ class TestScoring:
 
     def test_answers_to_another_problem(self, problem: Problem) -> None:
         other = Problem(id=problem.id, code=problem.code, input="5", output="6")
-        with pytest.raises(ValueError, match="asked about another problem than p.*--cache_requests refresh"):
+        with pytest.raises(ValueError, match=r"asked about another problem than p.*--cache_requests refresh"):
             hooks.output_results(doc(problem), [given(other, "6")])
 
     def test_completions_that_no_filter_saw_are_not_judged(
