@@ -213,7 +213,7 @@ def input_results(doc: Doc, results: Sequence[Any]) -> dict[str, float]:
 
 
 def _results(direction: Direction, doc: Doc, results: Sequence[Any]) -> dict[str, float]:
-    """Return `pass@k` for each k of the task, and `answered`, the share of completions that hold a well-formed answer.
+    """Return `pass@k` for each k of the task, and `answered`, the share of completions with a well-formed answer.
 
     Args:
         results: The answers from the filter, in a list of its own (host 0.4) or bare (host 0.5).
@@ -227,8 +227,8 @@ def _results(direction: Direction, doc: Doc, results: Sequence[Any]) -> dict[str
         return {}
     if any(answer.doc[field] != doc[field] for answer in answers for field in ("code", "input", "output")):
         raise ValueError(
-            f"the model was asked about another problem than {doc['id']}: --cache_requests found the prompts of another "
-            "problem set. Make them anew with --cache_requests refresh"
+            f"the model was asked about another problem than {doc['id']}: --cache_requests found the prompts of "
+            "another problem set. Make them anew with --cache_requests refresh"
         )
     verdicts = _judge(doc["settings"]["allow_unisolated"]).judge(
         [Check(direction=direction, code=doc["code"], output=doc["output"], answer=a or None) for a in answers]
@@ -264,7 +264,7 @@ def _warn_unfiltered() -> None:
 
 @cache
 def _judge(allow_unisolated: bool) -> Judge:
-    """Return the judge of this process. Its workers start with the first answer that needs one, and end with the process."""
+    """Return the judge of this process. Its workers start when first needed, and end with it."""
     judge = Judge(allow_unisolated=allow_unisolated)
     atexit.register(judge.close)
     return judge

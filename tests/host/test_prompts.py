@@ -1,7 +1,7 @@
 """The prompts that the real host makes of the task definitions.
 
-`golden/` has the prompt of each style for the first bundled problem, base and chat, to be read by people. After a change
-that is meant, `UPDATE_GOLDEN=1 pytest tests/host/test_prompts.py` writes them anew.
+`golden/` has the prompt of each style for the first bundled problem, base and chat, to be read by people. After a meant
+change, `UPDATE_GOLDEN=1 pytest tests/host/test_prompts.py` writes them anew.
 """
 
 from __future__ import annotations
