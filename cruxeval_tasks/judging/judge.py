@@ -183,13 +183,14 @@ def _judge_unexecuted(check: Check) -> Verdict | Request:
     if check.answer is None or not check.answer.strip():
         return Verdict(Status.NO_ANSWER, "the completion holds no answer")
     code = grammar.read_code(check.code)
-    admitted = grammar.admit(check.answer, check.direction, code.names)
+    names = code.names if check.direction == "input" else code.names_apart_from_f
+    admitted = grammar.admit(check.answer, check.direction, names)
     if isinstance(admitted, grammar.Value):
         return _compare(admitted.value, check.output)
     if isinstance(admitted, grammar.Evaluation):
         # Far above what can equal the output, far below what takes long to read.
         limit = max(65536, 32 * len(check.output))
-        return Request(check.code, admitted.source, admitted.plain and code.plain, limit)
+        return Request(check.code, admitted.source, admitted.names, admitted.plain and code.plain, limit)
     if isinstance(admitted, grammar.Malformed):
         return Verdict(Status.MALFORMED, admitted.reason)
     if isinstance(admitted, grammar.Rejected):
