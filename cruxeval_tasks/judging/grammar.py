@@ -85,6 +85,20 @@ def parse(source: str, mode: Literal["eval", "exec"]) -> ast.AST:
             raise ValueError("nested too deeply") from error
 
 
+@lru_cache(maxsize=4096)
+def stated_output(output: str) -> object:
+    """Return the value of a problem's stated output. It is shared: do not change it.
+
+    Raises:
+        ValueError: `output` is no literal.
+    """
+    tree = parse(output.strip(), "eval")
+    try:
+        return ast.literal_eval(tree)
+    except (TypeError, RecursionError, MemoryError) as error:
+        raise ValueError(f"no literal: {error}") from error
+
+
 def admit(
     answer: str, direction: Direction, module_names: frozenset[str]
 ) -> Value | Evaluation | Malformed | Rejected | Raises:

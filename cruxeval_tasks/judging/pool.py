@@ -232,7 +232,8 @@ class Pool:
                 stderr=subprocess.PIPE,
                 pass_fds=(theirs.fileno(),),
                 cwd="/",
-                env={**environment, "PYTHONHASHSEED": "0"},
+                # What a problem prints goes nowhere, and never fails.
+                env={**environment, "PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8:backslashreplace"},
                 start_new_session=True,  # Ctrl-C in the terminal reaches the judge alone
             )
         except OSError as error:
