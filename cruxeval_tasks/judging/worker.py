@@ -104,9 +104,12 @@ def _in_child(request: dict[str, Any], settings: dict[str, Any]) -> dict[str, An
         pass
     finally:
         os.close(reading)
-        status = os.waitpid(child, 0)[1]
+        _, status, usage = os.wait4(child, 0)
     if reply is None:
-        return {"signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0}
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        if number == signal.SIGKILL and usage.ru_utime + usage.ru_stime >= settings["cpu_seconds"]:
+            number = signal.SIGXCPU  # it ignored the timers, and the limit behind them sends SIGKILL
+        return {"signal": number}
     return reply  # type: ignore[no-any-return]
 
 
