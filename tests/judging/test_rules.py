@@ -362,6 +362,11 @@ def test_standard_input_is_empty(judge: Judge) -> None:
     assert verdict.reason.startswith("EOFError")
 
 
+def test_a_problem_may_sleep(judge: Judge) -> None:
+    code = "import time\ndef f(x):\n    time.sleep(0.01)\n    return x"
+    assert one(judge, call("f(1)", "1", code)).passed
+
+
 def test_codecs_work_inside(judge: Judge) -> None:
     code = (
         "def f(text, codec):\n    try:\n        return text.encode(codec).decode(codec)\n"
