@@ -30,8 +30,6 @@ Executes = Literal["always", "sometimes", "never"]
 
 _log = logging.getLogger(__name__)
 
-_log = logging.getLogger(__name__)
-
 
 class Answer(str):
     """An answer that a filter took out of a completion; empty where there was none.
