@@ -16,7 +16,7 @@ COUNT = "def f(xs):\n    return sum(1 for x in xs if x > 2)"
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
-    with Judge(workers=2, limits=Limits(cpu_seconds=2)) as judge:
+    with Judge(workers=2, limits=Limits(cpu_seconds=1)) as judge:
         yield judge
 
 
