@@ -428,7 +428,7 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("JSON object")
 def _(i: str, o: str, d: str) -> str:
-    return json.dumps({"reasoning": "It's f(2) == 3, \"quoted\".", "answer": _bare(i, o, d)}, indent=4)
+    return json.dumps({"reasoning": 'It\'s f(2) == 3, "quoted".', "answer": _bare(i, o, d)}, indent=4)
 
 
 @form("JSON object with an assertion")
@@ -438,7 +438,9 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("JSON object in a fence")
 def _(i: str, o: str, d: str) -> str:
-    return "Here:\n```json\n" + json.dumps({"reasoning": "...", "answer": _bare(i, o, d)}, ensure_ascii=False) + "\n```\n"
+    return (
+        "Here:\n```json\n" + json.dumps({"reasoning": "...", "answer": _bare(i, o, d)}, ensure_ascii=False) + "\n```\n"
+    )
 
 
 @form("JSON object in tags")
@@ -562,9 +564,7 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("another problem without its tag")
 def _(i: str, o: str, d: str) -> str:
-    return (
-        f"{_assertion(i, o)}\n[/ANSWER]\n\nNext problem: n is given.\n[ANSWER]\nassert f('zz', 'zz') == 'zzzz'\n[/ANSWER]"
-    )
+    return f"{_assertion(i, o)}\n[/ANSWER]\n\nNext problem: n is given.\n[ANSWER]\nassert f('zz', 'zz') == 'zzzz'\n[/ANSWER]"
 
 
 @form("base model, fenced, then another problem")

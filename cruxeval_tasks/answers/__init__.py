@@ -41,7 +41,7 @@ def input_answer(completion: str) -> str | None:
 
 
 def _answer(completion: str, direction: Direction) -> str | None:
-    text = after_reasoning(completion)
+    text = after_reasoning(Reader(completion))
     if text is None:
         return None
     if len(text) > _HEAD + _TAIL:
@@ -109,7 +109,7 @@ def _tagged_zones(reader: Reader) -> list[str]:
     opened: int | None = None
     passed = reader.statement(0).end if _begins_with_answer(reader) else 0
     for tag in tags:
-        if tag.start() < passed:
+        if tag.start() < passed or reader.in_literal(tag.start()):
             continue
         if not tag[1]:
             if opened is not None:
@@ -145,7 +145,7 @@ def _untagged_zone(reader: Reader) -> str | None:
     if thought_end < 0 and text.lstrip().startswith("[THOUGHT]"):
         return None
     if not _begins_with_answer(reader):
-        text = _TAG.sub(" ", text)
+        text = _TAG.sub(lambda tag: tag[0] if reader.in_literal(tag.start()) else " ", text)
     return text if text.strip() else None
 
 

@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     r"""
     (?P<space>[^\S\n]+)
   | (?P<newline>\n)
-  | (?P<mark>[\[<]/?(?i:ANSWER|PYTHON|THOUGHT)[\]>] | </\w{1,20}> | <[|\uff5c][^|\uff5c<>\s]{1,40}[|\uff5c]>)
+  | (?P<mark>[\[<]/?(?i:ANSWER|PYTHON|THOUGHT|THINK)[\]>] | </[\w:]{1,20}> | <[|\uff5c][^|\uff5c<>\s]{1,40}[|\uff5c]>)
   | (?P<string>[bBrRuUfF]{0,2}(?:
         \"\"\"[^\\]*?(?:\\.[^\\]*?)*\"\"\" | '''[^\\]*?(?:\\.[^\\]*?)*'''
       | "[^"\\\n]*(?:\\.[^"\\\n]*)*" | '[^'\\\n]*(?:\\.[^'\\\n]*)*'))
@@ -38,6 +38,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_CODE_START = re.compile(r"\b(?:assert|is|returns)\b|\[ANSWER\]|`+|==|:\*{0,2}|\boxed\{")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _NO_SPACES = "\u200b\u200c\u200d\u2060\ufeff"
 
@@ -144,6 +145,43 @@ class Reader:
         self._left[0] -= end - start + 20
         return parse(self.text[start:end])
 
+    def in_literal(self, at: int, *, whole_line: bool = False) -> bool:
+        """Whether `at` is inside a string literal of code on its line, so that a mark there is part of an answer.
+
+        The code may begin anywhere on the line, or with `whole_line` at its beginning only.
+        """
+        text = self.text
+        line_start = max(text.rfind("\n", 0, at) + 1, at - 2000)
+        if text.find("'", line_start, at) < 0 and text.find('"', line_start, at) < 0:
+            return False
+        if whole_line:
+            return self._literal_covers(line_start, at)
+        starts = [line_start, *(match.end() for match in _CODE_START.finditer(text, line_start, at))]
+        return any(self._literal_covers(start, at) for start in [*starts[:4], *starts[4:][-4:]])
+
+    def _literal_covers(self, start: int, at: int) -> bool:
+        """Whether code that begins at `start` reaches a string literal around `at` before it turns into prose."""
+        text = self.text
+        depth = 0
+        attribute = False
+        position = start
+        limit = min(len(text), start + MAX_ANSWER, start + max(self._left[0], 0))
+        while position < limit:
+            match = _TOKEN.match(text, position, limit)
+            assert match is not None  # the last alternative takes any character
+            kind, here, position = match.lastgroup, position, match.end()
+            if position > at:
+                self._left[0] -= position - start
+                return kind == "string" and here < at < position - 1
+            if kind in ("end", "mark", "newline", "comment"):
+                break
+            if kind == "word" and depth == 0 and not attribute and match[0] not in _PYTHON_WORDS | {"assert"}:
+                break
+            depth += (kind == "open") - (kind == "close")
+            attribute = match[0] == "."
+        self._left[0] -= position - start
+        return False
+
     def call_end(self, start: int) -> int | None:
         """The index after the call of `f` that begins at `start`, or None where its brackets are never closed."""
         cuts = self.statement(start).cuts
@@ -200,7 +238,7 @@ def stands_alone(expression: ast.expr | None, *, besides: frozenset[str] = froze
     if isinstance(expression, ast.Constant) and expression.value is ...:
         return False
     known = set(_BUILTINS | besides)
-    used = set()
+    used: set[str] = set()
     for node in ast.walk(expression):
         if isinstance(node, ast.Name):
             (used if isinstance(node.ctx, ast.Load) else known).add(node.id)
