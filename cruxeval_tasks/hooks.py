@@ -266,7 +266,7 @@ def _warn_unfiltered() -> None:
 
 @cache
 def _judge(allow_unisolated: bool) -> Judge:
-    """Return the judge of this process. Its workers start with the first answer that needs one, and end with it."""
+    """Return the judge of this process. Its workers start when first needed, and end with it."""
     judge = Judge(allow_unisolated=allow_unisolated)
     atexit.register(judge.close)
     return judge

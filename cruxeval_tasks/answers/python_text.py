@@ -14,7 +14,7 @@ from dataclasses import dataclass
 MAX_ANSWER = 4096
 """Longest answer that is looked for, in characters. The longest gold answer has 128."""
 
-_BUDGET = 24_000
+BUDGET = 24_000
 """Characters that the readers of one completion scan or parse, all together, before they find nothing more."""
 
 _TOKEN = re.compile(
@@ -71,15 +71,22 @@ class Statement:
     prose: int
 
 
+@dataclass
+class _Budget:
+    """Characters that may still be scanned or parsed; below zero by what was under way."""
+
+    left: int = BUDGET
+
+
 class Reader:
-    """Reads at places in one text."""
+    """Reads at places in one text, on a budget that it shares with the readers made `on` other texts."""
 
     def __init__(self, text: str, parent: Reader | None = None) -> None:
         self.text = text
-        self._left: list[int] = [_BUDGET] if parent is None else parent._left
+        self.budget: _Budget = _Budget() if parent is None else parent.budget
 
     def on(self, text: str) -> Reader:
-        """A reader of another text, on the same budget."""
+        """A reader of another text, which spends the same budget."""
         return Reader(text, self)
 
     def statement(self, start: int) -> Statement:
@@ -90,7 +97,9 @@ class Reader:
         text = self.text
         visible = _VISIBLE.search(text, start)
         start = len(text) if visible is None else visible.start()
-        limit = min(len(text), start + MAX_ANSWER, start + max(self._left[0], 0))
+        if self.budget.left <= 0:
+            return Statement(start, start, [], [], [], start)
+        limit = min(len(text), start + MAX_ANSWER)
         compares: list[tuple[int, int]] = []
         commas: list[int] = []
         cuts: list[int] = []
@@ -135,14 +144,14 @@ class Reader:
             attribute = match[0] == "."
             end = position
             cuts.append(end)
-        self._left[0] -= position - start + 20
+        self.budget.left -= position - start + 20
         return Statement(start, end, compares, commas, cuts, end if prose < 0 else prose)
 
     def parse(self, start: int, end: int) -> ast.expr | None:
         """The one expression that `text[start:end]` is, or None."""
-        if self._left[0] <= 0:
+        if self.budget.left <= 0:
             return None
-        self._left[0] -= end - start + 20
+        self.budget.left -= end - start + 20
         return parse(self.text[start:end])
 
     def in_literal(self, at: int, *, whole_line: bool = False) -> bool:
@@ -165,13 +174,13 @@ class Reader:
         depth = 0
         attribute = False
         position = start
-        limit = min(len(text), start + MAX_ANSWER, start + max(self._left[0], 0))
+        limit = min(len(text), start + MAX_ANSWER) if self.budget.left > 0 else start
         while position < limit:
             match = _TOKEN.match(text, position, limit)
             assert match is not None  # the last alternative takes any character
             kind, here, position = match.lastgroup, position, match.end()
             if position > at:
-                self._left[0] -= position - start
+                self.budget.left -= position - start
                 return kind == "string" and here < at < position - 1
             if kind in ("end", "mark", "newline", "comment"):
                 break
@@ -179,7 +188,7 @@ class Reader:
                 break
             depth += (kind == "open") - (kind == "close")
             attribute = match[0] == "."
-        self._left[0] -= position - start
+        self.budget.left -= position - start
         return False
 
     def call_end(self, start: int) -> int | None:

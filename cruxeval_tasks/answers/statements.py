@@ -19,6 +19,8 @@ _CALL = re.compile(r"(?<![\w.])(?<!def )f[^\S\n]?\(")
 _BEFORE_CALL = re.compile(r"(?:\d{1,3}[.)][^\S\n]*)?(?:\w{1,40}[^\S\n]?=[^\S\n]?|return[^\S\n])?(?:print|repr)?[^\S\n]?\(*")
 _BOXED = re.compile(r"\\boxed\s?\{")
 _LATEX = re.compile(r"\\(?:text|texttt|mathtt|mathrm|mathbf|verb)\s?\{")
+_LATEX_BRACE = re.compile(r"\\[{}]")
+_LATEX_ESCAPE = re.compile(r"\\([{}_#%&$])")
 _LABEL = re.compile(
     rf"^{_GAP}(?:[#>*_-]{{1,6}}{_GAP}){{0,3}}(?P<words>(?:(?:the|so|thus|therefore|final|correct|completed?|expected|predicted|actual"
     r"|resulting|returned?|return|my|function)[^\S\n,]{1,2}){0,4}(?:answer|output|result|assertion|value|input|solution))"
@@ -392,10 +394,11 @@ def _boxed(reader: Reader, direction: Direction) -> Found | None:
             start = latex.end()
         statement = reader.statement(start)
         content = text[statement.start : statement.end]
-        if "assert" not in content and not stands_alone(parse(content), besides=frozenset("f")):
-            line = text[start : start + MAX_ANSWER].partition("\n")[0].rstrip(" .$*")
-            content = re.sub(r"\\([{}_#%&$])", r"\1", line)
-            for _ in range(4):
+        line = text[start : start + MAX_ANSWER].partition("\n")[0].rstrip(" .$*")
+        escaped = _LATEX_BRACE.search(line) is not None
+        if escaped or ("assert" not in content and not stands_alone(parse(content), besides=frozenset("f"))):
+            content = _LATEX_ESCAPE.sub(r"\1", line)
+            for _ in range(4):  # the braces that close the box and the commands in it
                 if not content.endswith("}") or parse(content) is not None:
                     break
                 content = content[:-1].rstrip("$ ")
