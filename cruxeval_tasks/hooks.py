@@ -48,6 +48,10 @@ class Answer(str):
         answer.doc = doc
         return answer
 
+    def __getnewargs__(self) -> tuple[str, Doc]:  # type: ignore[override]
+        """Let it be pickled: with several ranks the host gathers the samples that it logs."""
+        return str(self), self.doc
+
 
 # --- data sets ---
 
