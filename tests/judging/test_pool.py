@@ -1,0 +1,385 @@
+"""Workers that die, lie or wait, and a judge that is interrupted: no wrong verdict, no hang, nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cruxeval_tasks.judging import pool as pool_module
+from cruxeval_tasks.judging import wire
+from cruxeval_tasks.judging.confine import LAYERS
+from cruxeval_tasks.judging.judge import Check, IsolationError, Judge, Limits, Status
+from cruxeval_tasks.judging.pool import Pool, Reply, Request, WorkerError
+
+ROOT = Path(__file__).parents[2]
+ADD = "def f(x):\n    return x + 1"
+SPIN = "def f(x):\n    while True:\n        pass"
+SLEEP = "def f(x):\n    import time\n    time.sleep(x)\n    return x"
+
+
+def add(n: int, *, plain: bool = True) -> Request:
+    return Request(ADD, f"f({n})", plain, 1000)
+
+
+def values(replies: list[Reply]) -> list[object]:
+    return [reply.body if reply.kind == "value" else reply for reply in replies]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _isolation() -> None:
+    try:
+        Pool(1, Limits(), LAYERS).start()
+    except IsolationError as error:
+        pytest.skip(f"this machine cannot isolate: {error}")
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    pool = Pool(2, Limits(), LAYERS)
+    yield pool
+    pool.close()
+
+
+def pids(pool: Pool) -> list[int]:
+    return [worker.process.pid for place in pool._places for worker in place.values()]
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that is dead but not reaped yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def open_descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+# --- time ---
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_cpu_time_ends_a_check_and_only_that(pool: Pool, plain: bool) -> None:
+    requests = [add(1), Request(SPIN, "f(1)", plain, 1000), *(add(n) for n in range(2, 12))]
+    replies = pool.run(requests)
+    assert replies[1] == Reply("timeout", "cpu")
+    assert values(replies[:1] + replies[2:]) == list(range(2, 13))
+
+
+def test_a_c_loop_is_ended_too(pool: Pool) -> None:
+    code = "def f(x):\n    return sum(range(x))"
+    assert pool.run([Request(code, "f(10 ** 12)", True, 1000)]) == [Reply("timeout", "cpu")]
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_waiting_is_ended_by_the_wall_clock(plain: bool) -> None:
+    pool = Pool(1, Limits(wall_seconds=1.0), LAYERS)
+    replies = pool.run([Request(SLEEP, "f(3600)", plain, 1000), add(1), Request(SLEEP, "f(0)", plain, 1000)])
+    assert replies == [Reply("timeout", "wall"), Reply("value", 2), Reply("value", 0)]
+    pool.close()
+
+
+# --- workers that die ---
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_killing_workers_changes_no_reply(plain: bool) -> None:
+    """SIGKILL to every worker that can be found, again and again, while 600 slow checks run."""
+    code = "def f(x):\n    s = 0\n    for i in range(20000):\n        s += i % 7\n    return x + 1"
+    pool = Pool(2, Limits(), LAYERS)
+    done, kills = threading.Event(), 0
+
+    def kill() -> None:
+        nonlocal kills
+        while not done.wait(0.4):
+            for pid in pids(pool):
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                    kills += 1
+                except ProcessLookupError:
+                    pass
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        replies = pool.run([Request(code, f"f({n})", plain, 1000) for n in range(600)])
+    finally:
+        done.set()
+        killer.join()
+        pool.close()
+    assert kills > 0
+    assert values(replies) == list(range(1, 601))
+
+
+def test_idle_workers_that_died_are_replaced(pool: Pool) -> None:
+    pool.run([add(1), add(2)])
+    for pid in pids(pool):
+        os.kill(pid, signal.SIGKILL)
+    assert values(pool.run([add(3), add(4), add(5)])) == [4, 5, 6]
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_crash_of_the_interpreter_is_the_answers_own(pool: Pool, plain: bool) -> None:
+    code = "def f(x):\n    import ctypes\n    return ctypes.string_at(x)"
+    preloaded = Request(code, "f(0)", plain, 1000)
+    replies = pool.run([add(1), preloaded, add(2)])
+    assert replies[1].kind == "died"
+    assert replies[1].body == "SIGSEGV"
+    assert values([replies[0], replies[2]]) == [2, 3]
+
+
+def test_an_exit_is_the_answers_own(pool: Pool) -> None:
+    code = "def f(x):\n    import os\n    os._exit(0)"
+    assert pool.run([Request(code, "f(1)", True, 1000), add(1)]) == [Reply("died", "exit"), Reply("value", 2)]
+
+
+def test_always_killed_from_outside_is_an_error_not_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = Pool(1, Limits(), LAYERS)
+    original = pool_module._Run._take
+
+    def take(run: pool_module._Run, worker: pool_module._Worker, message: dict[str, object]) -> None:
+        original(run, worker, message)
+        worker.process.kill()  # right after it said hello
+
+    monkeypatch.setattr(pool_module._Run, "_take", take)
+    with pytest.raises(WorkerError, match="ended from outside"):
+        pool.run([Request(SLEEP, "f(5)", True, 1000)])
+
+
+# --- workers that lie ---
+
+
+def lying(body: bytes) -> str:
+    """A problem's code that writes `body` to the judge's channel by itself, as code that broke out would."""
+    return (
+        "def f(x):\n"
+        "    import os, stat\n"
+        "    for fd in range(3, 32):\n"
+        "        try:\n"
+        "            if stat.S_ISSOCK(os.fstat(fd).st_mode):\n"
+        f"                os.write(fd, {body!r})\n"
+        "        except OSError:\n"
+        "            pass\n"
+        "    return x + 1"
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\x00",
+        b"garbage" * 100,
+        b"\xff\xff\xff\xff" + b"x" * 1000,
+        b"\x00\x00\x00\x02{}",
+        b"\x00\x00\x00\x02[]",
+        wire.frame({"id": 99, "value": 1}),
+        wire.frame({"id": 1, "value": {"set": [[]]}}),
+        wire.frame({"id": 1, "signal": 9}),
+        wire.frame({"id": 1, "raised": 5}),
+        b"\x00\x00\x10\x00" + b"[" * 4096,
+    ],
+)
+def test_garbage_on_the_channel_of_a_shared_worker(pool: Pool, body: bytes) -> None:
+    """The reply comes from a fork of a fresh worker, which has no way to the channel."""
+    requests = [add(1), Request(lying(body), "f(1)", True, 1000), *(add(n) for n in range(2, 8))]
+    assert values(pool.run(requests)) == [2, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_a_long_request_meets_a_long_reply(pool: Pool) -> None:
+    """Neither side waits for the other to read while both pipes are full."""
+    code = "def f(x):\n    return x"
+    text = "x" * 90_000
+    requests = [Request(code, f"f('{text}')", True, 2 * 10**5) for _ in range(40)]
+    assert values(pool.run(requests)) == [text] * 40
+
+
+# --- the judge's process ---
+
+
+def test_nothing_is_left_behind() -> None:
+    before = open_descriptors()
+    pool = Pool(2, Limits(), LAYERS)
+    for _ in range(3):
+        pool.run([add(1), add(2), add(3, plain=False), Request(SPIN, "f(1)", True, 1000)])
+    started = pids(pool)
+    assert started
+    pool.close()
+    assert not any(Path(f"/proc/{pid}").exists() for pid in started)  # not even as zombies
+    assert open_descriptors() == before
+    assert values(pool.run([add(1)])) == [2]  # and it can be used again
+    pool.close()
+
+
+def test_a_forgotten_pool_takes_its_workers_along() -> None:
+    pool = Pool(1, Limits(), LAYERS)
+    pool.run([add(1)])
+    (pid,) = pids(pool)
+    del pool
+    wait_until(lambda: not alive(pid))
+
+
+JUDGING = """
+import sys
+from cruxeval_tasks.judging.confine import LAYERS
+from cruxeval_tasks.judging.pool import Limits, Pool, Request
+spin = "def f(x):\\n    while True:\\n        pass"
+pool = Pool(2, Limits(user_seconds=600, cpu_seconds=600, wall_seconds=600), LAYERS)
+pool.run([Request("def f(x):\\n    return x", "f(1)", plain, 100) for plain in (True, False, True, False)])
+print(*[w.process.pid for place in pool._places for w in place.values()], flush=True)
+try:
+    pool.run([Request(spin, "f(1)", False, 100), Request(spin, "f(1)", False, 100)])
+except KeyboardInterrupt:
+    print([reply.body for reply in pool.run([Request("def f(x):\\n    return x", "f(7)", True, 100)])], flush=True)
+    sys.exit(3)
+"""
+
+
+def start_judging() -> tuple[subprocess.Popen[str], list[int]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", JUDGING],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    workers = [int(pid) for pid in process.stdout.readline().split()]
+    assert workers
+    time.sleep(0.5)  # let the forks start to spin
+    return process, workers
+
+
+def descendants(pids_: list[int]) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if parent in pids_:
+                found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_judge_that_dies_takes_all_along(number: signal.Signals) -> None:
+    process, workers = start_judging()
+    children = descendants(workers)
+    assert children, "the forks under test"
+    process.send_signal(number)
+    assert process.wait(20) == -number
+    wait_until(lambda: not any(alive(pid) for pid in workers + children))
+
+
+def test_an_interrupted_judge_can_go_on() -> None:
+    process, workers = start_judging()
+    children = descendants(workers)
+    process.send_signal(signal.SIGINT)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "[7]\n"
+    assert process.wait(20) == 3
+    wait_until(lambda: not any(alive(pid) for pid in workers + children))
+
+
+def test_threads_share_a_judge() -> None:
+    results: dict[int, list[Status]] = {}
+    with Judge(workers=2) as judge:
+
+        def work(n: int) -> None:
+            checks = [Check("input", ADD, str(i + 1), f"f({i if i % 3 else -1})") for i in range(n, n + 30)]
+            results[n] = [verdict.status for verdict in judge.judge(checks)]
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(0, 300, 30)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        # The threads that started the workers are gone now.
+        assert judge.judge([Check("input", ADD, "2", "f(1)")])[0].passed
+    assert len(results) == 10
+    for n, statuses in results.items():
+        assert statuses == [Status.PASSED if i % 3 else Status.WRONG for i in range(n, n + 30)]
+
+
+def _judge_in_fork(judge: Judge, answers: multiprocessing.SimpleQueue[list[bool]]) -> None:
+    answers.put([v.passed for v in judge.judge([Check("input", ADD, "2", "f(1)"), Check("input", ADD, "2", "f(2)")])])
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_of_the_judges_process_starts_its_own_workers() -> None:
+    """As data loaders and some launchers do; the parent's workers stay the parent's."""
+    context = multiprocessing.get_context("fork")
+    with Judge(workers=1) as judge:
+        assert judge.judge([Check("input", ADD, "2", "f(1)")])[0].passed
+        assert judge._pool is not None
+        (pid,) = pids(judge._pool)
+        answers = context.SimpleQueue()
+        child = context.Process(target=_judge_in_fork, args=(judge, answers))
+        child.start()
+        assert answers.get() == [True, False]
+        child.join(20)
+        assert child.exitcode == 0
+        assert alive(pid)
+        assert judge.judge([Check("input", ADD, "3", "f(2)")])[0].passed
+        assert pids(judge._pool) == [pid]
+
+
+def test_no_home_and_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    program = (
+        "from cruxeval_tasks.judging.judge import Check, Judge\n"
+        f"print(Judge().judge([Check('input', {ADD!r}, '2', 'f(1)')])[0].status.value)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "passed\n", done.stderr
+
+
+def test_hostile_environment_is_not_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('a stand-in for the standard library')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONSTARTUP", "/nonexistent")
+    monkeypatch.setenv("PYTHONHASHSEED", "4242")
+    monkeypatch.setenv("SECRET_TOKEN", "hunter2")
+    code = "def f(x):\n    import os\n    return [dict(os.environ).get('SECRET_TOKEN'), os.environ['PYTHONHASHSEED']]"
+    with Judge(workers=1) as judge:
+        (verdict,) = judge.judge([Check("input", code, "[None, '0']", "f(1)")])
+    assert verdict.passed, verdict
+
+
+def test_an_interpreter_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(WorkerError, match="ended before it was ready"), Judge(workers=1) as judge:
+        judge.judge([Check("input", ADD, "2", "f(1)")])
+    monkeypatch.setattr(sys, "executable", "")
+    with pytest.raises(WorkerError, match="empty"), Judge(workers=1) as judge:
+        judge.judge([Check("input", ADD, "2", "f(1)")])
+
+
+def test_settings_are_json_so_that_nothing_is_lost_on_the_way() -> None:
+    # Limits are floats in the settings of a worker; infinity, say, would not be.
+    assert json.loads(json.dumps(Limits().__dict__)) == Limits().__dict__
