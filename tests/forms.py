@@ -116,10 +116,7 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("repeated question, tags never closed")
 def _(i: str, o: str, d: str) -> str:
-    return (
-        f"{_assertion(i, o)}\n\n[PYTHON]\ndef f(n):\n    return n + 1\n[/PYTHON]\n[ANSWER]\n"
-        "assert f(3) == 4\n"
-    )
+    return f"{_assertion(i, o)}\n\n[PYTHON]\ndef f(n):\n    return n + 1\n[/PYTHON]\n[ANSWER]\nassert f(3) == 4\n"
 
 
 @form("repeated question with the instruction")
@@ -213,10 +210,7 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("fence without tags")
 def _(i: str, o: str, d: str) -> str:
-    return (
-        f"Here is the completed assertion:\n\n```python\n{_assertion(i, o)}\n```\n\n"
-        "The function doesn't do f(3)."
-    )
+    return f"Here is the completed assertion:\n\n```python\n{_assertion(i, o)}\n```\n\nThe function doesn't do f(3)."
 
 
 @form("fence with a bare answer")
@@ -240,10 +234,7 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("several fences, the last bare")
 def _(i: str, o: str, d: str) -> str:
-    return (
-        "The code:\n```python\ndef f(x):\n    return x\n```\nThe answer:\n```python\n"
-        f"{_bare(i, o, d)}\n```\nDone."
-    )
+    return f"The code:\n```python\ndef f(x):\n    return x\n```\nThe answer:\n```python\n{_bare(i, o, d)}\n```\nDone."
 
 
 # Assertions and how they are written
@@ -439,9 +430,7 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("correction after the prompt's own form")
 def _(i: str, o: str, d: str) -> str:
-    return (
-        f"{_wrong(i, o, d)}\n[/ANSWER]\n\nNo, I've made a mistake.\n\n[ANSWER]\n{_assertion(i, o)}\n[/ANSWER]"
-    )
+    return f"{_wrong(i, o, d)}\n[/ANSWER]\n\nNo, I've made a mistake.\n\n[ANSWER]\n{_assertion(i, o)}\n[/ANSWER]"
 
 
 @form("correction without tags")
@@ -491,9 +480,7 @@ def _(i: str, o: str, d: str) -> str:
 @form("JSON object in a fence")
 def _(i: str, o: str, d: str) -> str:
     return (
-        "Here:\n```json\n"
-        + json.dumps({"reasoning": "...", "answer": _bare(i, o, d)}, ensure_ascii=False)
-        + "\n```\n"
+        "Here:\n```json\n" + json.dumps({"reasoning": "...", "answer": _bare(i, o, d)}, ensure_ascii=False) + "\n```\n"
     )
 
 
@@ -820,10 +807,7 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("trace that quotes its own marks")
 def _(i: str, o: str, d: str) -> str:
-    return (
-        f"<think>I should end with `</think>` and then [ANSWER].\n{_wrong(i, o, d)}</think>\n"
-        f"\n{_assertion(i, o)}"
-    )
+    return f"<think>I should end with `</think>` and then [ANSWER].\n{_wrong(i, o, d)}</think>\n\n{_assertion(i, o)}"
 
 
 @form("Command A trace")
@@ -840,17 +824,13 @@ def _(i: str, o: str, d: str) -> str:
 NO_ANSWER: dict[str, Callable[[str, str], str]] = {
     "nothing": lambda i, o: "",
     "blank": lambda i, o: " \n\t\r\n\u00a0",
-    "trace that never ends": lambda i, o: (
-        f"<think>\nLet me see. assert f({i}) == {o}\n[ANSWER]{o}[/ANSWER]\n"
-    ),
+    "trace that never ends": lambda i, o: f"<think>\nLet me see. assert f({i}) == {o}\n[ANSWER]{o}[/ANSWER]\n",
     "second trace never ends": lambda i, o: f"<think>x</think>\n<think>\nassert f({i}) == {o}",
     "Magistral trace that never ends": lambda i, o: f"[THINK]assert f({i}) == {o}",
     "channels without a final one": lambda i, o: f"<|channel|>analysis<|message|>assert f({i}) == {o}",
     "channels without marks or a final one": lambda i, o: f"analysisWe need assert f({i}) == {o}",
     "empty tags": lambda i, o: "[ANSWER]\n[/ANSWER]",
-    "tags that are only mentioned": lambda i, o: (
-        "I would put it between [ANSWER] and [/ANSWER] tags, but can't."
-    ),
+    "tags that are only mentioned": lambda i, o: "I would put it between [ANSWER] and [/ANSWER] tags, but can't.",
     "only an end of turn": lambda i, o: "<|im_end|>",
     "a refusal": lambda i, o: "I'm sorry, I can't determine what the function does.",
     "nothing after the trace": lambda i, o: f"<think>assert f({i}) == {o}</think>\n",

@@ -83,9 +83,10 @@ def test_form_with_values_that_break_splitting(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_form_with_the_published_problems(name: str) -> None:
+def test_form_with_published_problems(name: str) -> None:
+    """A quarter of the problems, another one for each form; `scripts/extraction_table.py` takes all of them."""
     wrong = []
-    for problem in problems():
+    for problem in problems()[list(FORMS).index(name) % 4 :: 4]:
         for direction in directions(name):
             answer = extract(FORMS[name](problem["input"], problem["output"], direction), direction)
             if not same_answer(answer, gold_answer(problem, direction)):

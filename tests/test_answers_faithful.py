@@ -48,9 +48,7 @@ def ends_in_a_message(text: str) -> bool:
     The authors' scorer writes the answer after `==` in an assertion, so there it is a message, too.
     """
     statement = ast.parse(f"assert 0 == {text}").body[0]
-    return isinstance(statement, ast.Assert) and isinstance(
-        statement.msg, (ast.Constant, ast.JoinedStr, ast.Call)
-    )
+    return isinstance(statement, ast.Assert) and isinstance(statement.msg, (ast.Constant, ast.JoinedStr, ast.Call))
 
 
 @cache
@@ -106,11 +104,11 @@ def test_direct_completions() -> None:
 def test_completions_with_thought() -> None:
     completions = (
         (direction, f"1. f(3) == 4, so it's 5.\n[/THOUGHT]\n[ANSWER]\n{completion}", name)
-        for direction, completion, name in published_answers()
+        for direction, completion, name in published_answers()[::4]
     )
     compared, different = differences(completions, thought=True)
     assert different == []
-    assert compared > 30_000
+    assert compared > 7_500
 
 
 def test_completions_that_go_on_after_the_call() -> None:

@@ -167,9 +167,7 @@ def test_hostile_megabytes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for find in (output_answer, input_answer):
         answer = find(HOSTILE[name])
         assert answer is None or len(answer) <= MAX_ANSWER + 2
-    assert (
-        2 <= len(readers) <= 4
-    )  # for each direction, one reads the completion and one what follows the reasoning
+    assert 2 <= len(readers) <= 4  # for each direction, one reads the completion and one what follows the reasoning
     spent = [python_text.BUDGET - reader.budget.left for reader in readers]
     assert max(spent) <= python_text.BUDGET + MAX_ANSWER + 20
 

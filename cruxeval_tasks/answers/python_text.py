@@ -240,11 +240,7 @@ def straighten(text: str) -> str:
 
 def is_call_of_f(expression: ast.expr | None) -> bool:
     """Whether `expression` is a call of `f`, and nothing around it."""
-    return (
-        isinstance(expression, ast.Call)
-        and isinstance(expression.func, ast.Name)
-        and expression.func.id == "f"
-    )
+    return isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name) and expression.func.id == "f"
 
 
 def stands_alone(expression: ast.expr | None, *, besides: frozenset[str] = frozenset()) -> bool:

@@ -120,24 +120,15 @@ def whole_answer(reader: Reader, direction: Direction) -> str | None:
         return None
     statement = reader.statement(0)
     equal = any(text[start] == "=" for start, _ in statement.compares)
-    if equal or (
-        isinstance(expression, ast.Compare) and is_call_of_f(expression.left) and statement.compares
-    ):
+    if equal or (isinstance(expression, ast.Compare) and is_call_of_f(expression.left) and statement.compares):
         found = _comparison(reader, 0, statement, direction, in_prose=False)
         return None if found is None else found.answer
     shown = expression
-    if (
-        isinstance(shown, ast.Call)
-        and isinstance(shown.func, ast.Name)
-        and shown.func.id == "print"
-        and shown.args
-    ):
+    if isinstance(shown, ast.Call) and isinstance(shown.func, ast.Name) and shown.func.id == "print" and shown.args:
         shown = shown.args[0]
     if is_call_of_f(shown):  # the value of a call may be in a comment
         return ast.get_source_segment(text, shown) if direction == "input" else None
-    return (
-        text[: statement.end] if text[statement.end :].lstrip().startswith("#") and "\n" not in text else text
-    )
+    return text[: statement.end] if text[statement.end :].lstrip().startswith("#") and "\n" not in text else text
 
 
 def bare_answer(reader: Reader, direction: Direction) -> str | None:
@@ -162,14 +153,10 @@ def prose_answer(reader: Reader, direction: Direction) -> str | None:
     text = reader.text
     if direction == "input":
         calls = [
-            item
-            for match in _last(_CALL, reader)
-            if (item := _at_call(reader, match.start(), direction)) is not None
+            item for match in _last(_CALL, reader) if (item := _at_call(reader, match.start(), direction)) is not None
         ]
         meant = (
-            item
-            for item in calls
-            if stands_alone(parse(item.answer), besides=frozenset("f")) and item.answer != "f()"
+            item for item in calls if stands_alone(parse(item.answer), besides=frozenset("f")) and item.answer != "f()"
         )
         chosen = next(meant, calls[0] if calls else None)
         return None if chosen is None else chosen.answer
@@ -351,9 +338,7 @@ def _value_in(reader: Reader, statement: Statement, start: int, end: int, *, in_
             return Found(start, comma, straighten(text[start:comma]))
     if expression is not None and not in_prose:
         return Found(start, end, straighten(text[start:end]))
-    for cut in [cut for cut in statement.cuts if start < cut <= min(end, max(statement.prose, start))][
-        :-33:-1
-    ]:
+    for cut in [cut for cut in statement.cuts if start < cut <= min(end, max(statement.prose, start))][:-33:-1]:
         stop = start + len(text[start:cut].rstrip(" .,"))
         if (
             stop > start
@@ -378,8 +363,7 @@ def _is_wordy(expression: ast.expr | None) -> bool:
     English."""
     parts = expression.elts if isinstance(expression, ast.Tuple) else [expression]
     return any(
-        isinstance(part, (ast.BoolOp, ast.Compare))
-        or (isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not))
+        isinstance(part, (ast.BoolOp, ast.Compare)) or (isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not))
         for part in parts
     )
 
