@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from cruxeval_tasks.errors import UserError
 from cruxeval_tasks.judging.judge import Check, Judge, Status, Verdict
 
 HUB_DATASET = "cruxeval-org/cruxeval"
@@ -46,7 +47,7 @@ _PARSER_ERRORS = (SyntaxError, ValueError, TypeError, MemoryError, RecursionErro
 _Row = TypeVar("_Row")
 
 
-class ProblemSetError(ValueError):
+class ProblemSetError(UserError, ValueError):
     """A problem set that cannot be used. The message says where, what is wrong and what to do."""
 
 
@@ -124,6 +125,15 @@ def load_problems(path: str | os.PathLike[str] | None = None, *, judge: Judge | 
 def smoke_problems() -> ProblemSet:
     """Load the bundled problems: few and easy, they show that a set-up works, and measure nothing."""
     return load_problems(_SMOKE_FILE)
+
+
+def problem_set(rows: Iterable[object], source: str, *, judge: Judge | None = None) -> ProblemSet:
+    """Check rows that are in memory already, as `load_problems` does; `source` is for messages.
+
+    Raises:
+        ProblemSetError: There is a bad row. The first ten bad rows are named.
+    """
+    return _checked(source, enumerate(rows, start=1), _problem, judge)
 
 
 def _load_file(path: str | os.PathLike[str], named_by: str, judge: Judge | None) -> ProblemSet:
