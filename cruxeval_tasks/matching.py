@@ -15,10 +15,8 @@ from cruxeval_tasks.completions import Run
 from cruxeval_tasks.errors import UserError
 from cruxeval_tasks.judging.judge import Judge
 from cruxeval_tasks.problems import (
-    KNOWN_DIGESTS,
     PROBLEMS_VARIABLE,
     PUBLISHED_DIGEST,
-    SMOKE_DIGEST,
     Problem,
     ProblemSet,
     load_problems,
@@ -82,14 +80,14 @@ class Matcher:
 
     def _looked_up(self, run: Run) -> Matched:
         reference = self._smoke if self._path is None and _is_smoke(run) else self._named
-        return self._against(run, reference, reference.source)
+        return self._against(run, reference, _described(reference))
 
     def _carried(self, run: Run) -> Matched:
         """The problems in the run's own file, held against a set where one is known."""
         if self._path is None and _is_smoke(run):
             return self._against(run, self._smoke, "as logged, the same as the bundled problems")
         if self._path is not None or os.environ.get(PROBLEMS_VARIABLE):
-            return self._against(run, self._named, f"as logged, the same as in {self._named.source}")
+            return self._against(run, self._named, f"as logged, the same as in {_described(self._named)}")
         logged = problem_set(run.docs.values(), run.path, judge=self._judge)
         if logged.digest == PUBLISHED_DIGEST:
             return Matched(logged.problems, "as logged: the published problems, by their digest", logged.digest, len(logged))
@@ -131,11 +129,8 @@ class Matcher:
         return Matched(present, source, reference.digest, len(reference), warnings)
 
 
-def name_of(digest: str) -> str:
-    """What a person calls the problem set with this digest."""
-    known = {PUBLISHED_DIGEST: "published", SMOKE_DIGEST: "smoke"}
-    assert known.keys() == KNOWN_DIGESTS
-    return known.get(digest, digest[:12])
+def _described(reference: ProblemSet) -> str:
+    return f"{reference.source} (the published problems)" if reference.digest == PUBLISHED_DIGEST else reference.source
 
 
 def _is_smoke(run: Run) -> bool:

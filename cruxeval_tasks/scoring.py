@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -57,9 +58,9 @@ class Score:
         return self.run.samples
 
     @cached_property
-    def rates(self) -> Mapping[str, float]:
+    def rates(self) -> Mapping[str, Fraction]:
         """The share of samples that passed, for each problem id."""
-        return {key: sum(v.passed for v in each) / len(each) for key, each in self.verdicts.items()}
+        return {key: Fraction(sum(v.passed for v in each), len(each)) for key, each in self.verdicts.items()}
 
     def pass_at(self, k: int) -> Estimate:
         """Return pass@k over the problems.

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from cruxeval_tasks.errors import UserError
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -84,6 +86,25 @@ class Scorer:
         with progress(Path(path).name, len(matched.problems)) as step:
             return score_run(run, matched, self._judge, self._direction, step)
 
+    def one(self, path: str, key: str) -> Score:
+        """Read a file and judge one problem of it.
+
+        Raises:
+            UserError: as `score` does, and where the file has no such problem.
+        """
+        from dataclasses import replace
+
+        from cruxeval_tasks.completions import read_run
+        from cruxeval_tasks.scoring import score_run
+
+        run = read_run(path)
+        matched = self._matcher.match(run)
+        found = [p for p in matched.problems if p.id == key or (key.isdigit() and p.id.endswith(f"_{key}"))]
+        if not found:
+            first, last = matched.problems[0].id, matched.problems[-1].id
+            raise UserError(f"{path}: no problem {key!r:.60}; those in it go from {first} to {last}")
+        return score_run(run, replace(matched, problems=tuple(found[:1])), self._judge, self._direction)
+
     def __enter__(self) -> Scorer:
         return self
 
@@ -148,7 +169,7 @@ def _shown(match: re.Match[str]) -> str:
 
 def interval(percent: Mapping[str, float] | None) -> str:
     """A value with its interval, both in percent."""
-    return "" if percent is None else f"{percent['value']:.1f} [{percent['low']:.1f}, {percent['high']:.1f}]"
+    return "" if percent is None else f"{percent['value']:.1f} ({percent['low']:.1f}–{percent['high']:.1f})"
 
 
 def counted(span: Mapping[str, int]) -> str:

@@ -126,6 +126,7 @@ def _print_one(console: Console, label: str, one: dict[str, Any]) -> None:
     if one["stated_pass_at_1"] is not None:
         scores.add_row("pass@1 stated in the file", f"{one['stated_pass_at_1']:.1f}", "")
     console.print(scores)
+    console.print()
     total = sum(one["statuses"].values())
     verdicts = common.table("verdict", "samples", "%", right=(1, 2))
     for status, count in one["statuses"].items():
@@ -134,6 +135,7 @@ def _print_one(console: Console, label: str, one: dict[str, Any]) -> None:
             for exception, raised in one["exceptions"].items():
                 verdicts.add_row(f"  {common.visible(exception)}", str(raised), f"{100 * raised / total:.1f}", style="dim")
     console.print(verdicts)
+    console.print()
 
 
 def _print_rows(console: Console, labels: Sequence[str], summaries: Sequence[dict[str, Any]]) -> None:
@@ -141,12 +143,19 @@ def _print_rows(console: Console, labels: Sequence[str], summaries: Sequence[dic
 
     ks = sorted({int(k) for each in summaries for k in each["pass_at_k"]})
     stated = ["stated"] if any(each["stated_pass_at_1"] is not None for each in summaries) else []
-    at = [f"pass@{k} % [95 %]" for k in ks]
-    scores = common.table("file", "", "n", *at, *stated, "answered", right=(len(ks) + 3, len(ks) + 4))
-    for label, each in zip(labels, summaries, strict=True):
+    names = list(labels)
+    if max(map(len, labels)) > console.width - 50 - 17 * len(ks):  # numbers instead, with the names above
+        names = [str(number) for number in range(1, len(labels) + 1)]
+        for number, label in zip(names, labels, strict=True):
+            console.print(f"{number:>{len(names[-1])}}  {label}")
+        console.print()
+    right = (0,) if names != labels else ()
+    at = [f"pass@{k} (95 %)" for k in ks]
+    scores = common.table("", "", "n", *at, *stated, "answered", right=(*right, len(ks) + 3, len(ks) + 4))
+    for name, each in zip(names, summaries, strict=True):
         said = each["stated_pass_at_1"]
         scores.add_row(
-            label,
+            name,
             each["direction"],
             _numbers(each),
             *(common.interval(each["pass_at_k"].get(str(k))) for k in ks),
@@ -154,24 +163,27 @@ def _print_rows(console: Console, labels: Sequence[str], summaries: Sequence[dic
             f"{each['answered']['value']:.1f}",
         )
     console.print(scores)
+    console.print()
     statuses = [s.value for s in Status if any(s.value in each["statuses"] for each in summaries)]
-    verdicts = common.table("% of samples", *map(_words, statuses), right=range(1, len(statuses) + 1))
+    verdicts = common.table("", *map(_words, statuses), right=(*right, *range(1, len(statuses) + 1)))
     exceptions: Counter[str] = Counter()
-    for label, each in zip(labels, summaries, strict=True):
+    for name, each in zip(names, summaries, strict=True):
         counts = each["statuses"]
         shares = (100 * counts.get(status, 0) / sum(counts.values()) for status in statuses)
-        verdicts.add_row(label, *(f"{share:.1f}" if share else "" for share in shares))
+        verdicts.add_row(name, *(f"{share:.1f}" if share else "" for share in shares))
         exceptions.update(each["exceptions"])
+    console.print("Verdicts, in percent of the samples", style="bold")
     console.print(verdicts)
     if exceptions:
         most = ", ".join(f"{common.visible(name)} {count}" for name, count in exceptions.most_common(6))
-        console.print(f"Raised, in all files: {most}{', …' if len(exceptions) > 6 else ''}\n")
+        console.print(f"\nRaised, in all files: {most}{', …' if len(exceptions) > 6 else ''}")
+    console.print()
 
 
 def _numbers(one: dict[str, Any]) -> str:
     problems = one["problems"]
     of = "" if problems["scored"] == problems["of"] else f" of {problems['of']}"
-    return f"{problems['scored']}{of} × {common.counted(one['samples_per_problem'])}"
+    return f"{problems['scored']}{of}×{common.counted(one['samples_per_problem'])}"
 
 
 def _size(one: dict[str, Any]) -> str:
