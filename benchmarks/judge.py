@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from cruxeval_tasks.judging import grammar
@@ -153,17 +154,17 @@ def main() -> None:
         answers: Answers = json.loads((options.data / "official_results" / name).read_text())["raw_generations"]
         scorers: dict[str, Callable[[], float]] = {}
         for count in sorted({1, len(cores)}):
-            scorers[f"this judge, {count} core{'s' if count > 1 else ''}"] = lambda count=count: ours(  # type: ignore[misc]
-                problems, answers, direction, cores[:count]
+            scorers[f"this judge, {count} core{'s' if count > 1 else ''}"] = partial(
+                ours, problems, answers, direction, cores[:count]
             )
         if direction == "output":  # inputs that never end would never end there
-            scorers["bare exec, 1 process"] = lambda: bare_exec(problems, answers)
+            scorers["bare exec, 1 process"] = partial(bare_exec, problems, answers)
         if options.authors:
-            scorers[f"the authors' scorer, {len(cores)} cores"] = lambda: authors(
-                problems, answers, direction, options.authors
+            scorers[f"the authors' scorer, {len(cores)} cores"] = partial(
+                authors, problems, answers, direction, options.authors
             )
         if options.host:
-            scorers["the host's scoring, 1 process"] = lambda: host(problems, answers, direction)
+            scorers["the host's scoring, 1 process"] = partial(host, problems, answers, direction)
         medians = {scorer: statistics.median(t) for scorer, t in measure(options.runs, scorers).items()}
         base = medians[f"this judge, {len(cores)} cores" if len(cores) > 1 else "this judge, 1 core"]
         count = sum(len(answers[p["id"]]) for p in problems)

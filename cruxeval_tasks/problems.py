@@ -168,7 +168,7 @@ def _load_file(path: str | os.PathLike[str], named_by: str, judge: Judge | None)
 
 def _load_hub(judge: Judge | None) -> ProblemSet:
     """Load the published problems from the hub, or from the copy of it that an earlier run left."""
-    import datasets  # type: ignore[import-untyped]  # not at the top: it is slow to import
+    import datasets  # not at the top: it is slow to import
 
     try:
         dataset = list(datasets.load_dataset(HUB_DATASET, split=HUB_SPLIT))

@@ -6,8 +6,12 @@ gold one; every wrong answer in it is one that the form's rule passes over.
 
 from __future__ import annotations
 
+import ast
 import json
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
+
+from cruxeval_tasks.answers import input_answer, output_answer
 
 Form = Callable[[str, str, str], str]
 
@@ -40,6 +44,37 @@ def _wrong(i: str, o: str, direction: str) -> str:
     if direction == "output":
         return f"assert f({i}) == [{o}, 'wrong']"
     return f"assert f('wrong', {i}) == {o}"
+
+
+def directions(name: str) -> list[str]:
+    return [ONLY[name]] if name in ONLY else ["output", "input"]
+
+
+def extract(completion: str, direction: str) -> str | None:
+    return output_answer(completion) if direction == "output" else input_answer(completion)
+
+
+def gold_answer(problem: Mapping[str, str], direction: str) -> str:
+    return problem["output"] if direction == "output" else f"f({problem['input']})"
+
+
+def same_answer(answer: str | None, gold: str) -> bool:
+    """Whether both are one expression, and the same one, or literals of one value."""
+    if answer is None:
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            parsed, expected = (ast.parse(text.strip(), mode="eval") for text in (answer, gold))
+        except (SyntaxError, ValueError):
+            return False
+        if ast.dump(parsed) == ast.dump(expected):
+            return True
+        try:
+            value, target = ast.literal_eval(parsed), ast.literal_eval(expected)
+        except ValueError:
+            return False
+    return bool(value == target)
 
 
 # The prompt's own form, and what base models add to it
@@ -428,7 +463,7 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("JSON object")
 def _(i: str, o: str, d: str) -> str:
-    return json.dumps({"reasoning": "It's f(2) == 3, \"quoted\".", "answer": _bare(i, o, d)}, indent=4)
+    return json.dumps({"reasoning": 'It\'s f(2) == 3, "quoted".', "answer": _bare(i, o, d)}, indent=4)
 
 
 @form("JSON object with an assertion")
@@ -438,7 +473,9 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("JSON object in a fence")
 def _(i: str, o: str, d: str) -> str:
-    return "Here:\n```json\n" + json.dumps({"reasoning": "...", "answer": _bare(i, o, d)}, ensure_ascii=False) + "\n```\n"
+    return (
+        "Here:\n```json\n" + json.dumps({"reasoning": "...", "answer": _bare(i, o, d)}, ensure_ascii=False) + "\n```\n"
+    )
 
 
 @form("JSON object in tags")
@@ -562,9 +599,7 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("another problem without its tag")
 def _(i: str, o: str, d: str) -> str:
-    return (
-        f"{_assertion(i, o)}\n[/ANSWER]\n\nNext problem: n is given.\n[ANSWER]\nassert f('zz', 'zz') == 'zzzz'\n[/ANSWER]"
-    )
+    return f"{_assertion(i, o)}\n[/ANSWER]\n\nNext problem: n is given.\n[ANSWER]\nassert f('zz', 'zz') == 'zzzz'\n[/ANSWER]"
 
 
 @form("base model, fenced, then another problem")

@@ -8,6 +8,8 @@ import pytest
 
 from cruxeval_tasks import hooks
 from cruxeval_tasks.hooks import Answer
+from cruxeval_tasks.judging.judge import IsolationError, Judge
+from cruxeval_tasks.judging.pool import Pool
 from cruxeval_tasks.problems import Problem, smoke_problems
 
 pytest.importorskip("datasets")
@@ -15,7 +17,11 @@ pytest.importorskip("datasets")
 
 def doc(problem: Problem, *, repeats: int | None = None, k: tuple[int, ...] = (1,)) -> dict[str, Any]:
     fields = {"id": problem.id, "code": problem.code, "input": problem.input, "output": problem.output}
-    return {**fields, "sampling": {"repeats": repeats, "k": list(k)}}
+    return {**fields, "settings": {"repeats": repeats, "k": list(k), "allow_unisolated": False}}
+
+
+def given(problem: Problem, *answers: str) -> list[Answer]:
+    return [Answer(answer, doc(problem)) for answer in answers]
 
 
 @pytest.fixture
@@ -25,25 +31,64 @@ def problem() -> Problem:
 
 class TestDataSet:
     def test_has_the_problems_and_what_to_report(self) -> None:
-        rows = list(hooks.smoke(repeats=10, k=[1, 5], version=1.0, pretrained="a model")["test"])
+        rows = list(hooks.smoke(executes="never", repeats=10, k=[1, 5], version=1.0, pretrained="a model")["test"])
         assert rows == [doc(p, repeats=10, k=(1, 5)) for p in smoke_problems()]
 
     def test_smoke_ignores_other_problems(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("CRUXEVAL_PROBLEMS", "/nowhere")
-        assert len(hooks.smoke(problems="/nowhere")["test"]) == len(smoke_problems())
+        assert len(hooks.smoke(executes="never", problems="/nowhere")["test"]) == len(smoke_problems())
 
     def test_k_may_be_one_number(self) -> None:
-        assert hooks.smoke(k=3)["test"][0]["sampling"]["k"] == [3]  # type: ignore[arg-type]
+        assert hooks.smoke(executes="never", k=3)["test"][0]["settings"]["k"] == [3]  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("k", [[11], [1, 11], [0], [-1]])
     def test_k_that_the_samples_do_not_allow(self, k: list[int]) -> None:
         with pytest.raises(ValueError, match="pass@"):
-            hooks.smoke(repeats=10, k=k)
+            hooks.smoke(executes="never", repeats=10, k=k)
 
     @pytest.mark.parametrize("k", [[], ["1"], [1.5], [True], "1", None])
     def test_k_that_is_no_list_of_numbers(self, k: Any) -> None:
         with pytest.raises(ValueError, match="`k` must be"):
-            hooks.smoke(k=k)
+            hooks.smoke(executes="never", k=k)
+
+
+def _without_isolation(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(pool: Pool) -> dict[str, str]:
+        if "landlock" in pool._layers:
+            raise IsolationError("landlock: the kernel offers none")
+        return dict.fromkeys(pool._layers, "put up")
+
+    monkeypatch.setattr(Pool, "start", start)
+    monkeypatch.setattr(hooks, "_judge", lambda allow_unisolated: Judge(allow_unisolated=allow_unisolated))
+
+
+class TestWithoutIsolation:
+    def test_tasks_that_always_execute_stop_before_anything_is_generated(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        _without_isolation(monkeypatch)
+        with pytest.raises(IsolationError, match=r"landlock.*allow_unisolated"):
+            hooks.smoke(executes="always")
+
+    def test_tasks_that_sometimes_execute_say_what_will_happen(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        _without_isolation(monkeypatch)
+        assert hooks.smoke(executes="sometimes")["test"]
+        assert "literals will be judged" in caplog.text
+
+    def test_tasks_that_never_execute_are_silent(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        _without_isolation(monkeypatch)
+        assert hooks.smoke(executes="never")["test"]
+        assert not caplog.records
+
+    def test_going_on_is_asked_for_by_name_and_said(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        _without_isolation(monkeypatch)
+        rows = hooks.smoke(executes="always", allow_unisolated=True)["test"]
+        assert rows[0]["settings"]["allow_unisolated"] is True
+        assert "WITHOUT landlock" in caplog.text
 
 
 class TestFilter:
@@ -73,20 +118,25 @@ class TestFilter:
 
 class TestScoring:
     def test_shares(self, problem: Problem) -> None:
-        answers = [Answer(a) for a in ("3", "4", "", "3.0", "f(", "4")]
+        answers = given(problem, "3", "4", "", "3.0", "f(", "4")
         metrics = hooks.output_results(doc(problem, k=(1, 2)), [answers])
         assert metrics == {"pass@1": 2 / 6, "pass@2": 1 - 6 / 15, "answered": 4 / 6}
 
     def test_input(self, problem: Problem) -> None:
-        answers = [Answer(a) for a in ("f(2)", "f(x=2)", "f(3)", "f()")]
+        answers = given(problem, "f(2)", "f(x=2)", "f(3)", "f()")
         assert hooks.input_results(doc(problem), [answers]) == {"pass@1": 0.5, "answered": 1.0}
 
     def test_answers_may_come_without_a_list_around_them(self, problem: Problem) -> None:
-        assert hooks.output_results(doc(problem), [Answer("3"), Answer("5")]) == {"pass@1": 0.5, "answered": 1.0}
+        assert hooks.output_results(doc(problem), given(problem, "3", "5")) == {"pass@1": 0.5, "answered": 1.0}
 
     def test_too_few_samples(self, problem: Problem) -> None:
         with pytest.raises(ValueError, match="pass@5 needs at least 5 samples"):
-            hooks.output_results(doc(problem, k=(1, 5)), [[Answer("3")] * 4])
+            hooks.output_results(doc(problem, k=(1, 5)), [given(problem, *"3333")])
+
+    def test_answers_to_another_problem(self, problem: Problem) -> None:
+        other = Problem(id=problem.id, code=problem.code, input="5", output="6")
+        with pytest.raises(ValueError, match=r"asked about another problem than p.*--cache_requests refresh"):
+            hooks.output_results(doc(problem), [given(other, "6")])
 
     def test_completions_that_no_filter_saw_are_not_judged(
         self, problem: Problem, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

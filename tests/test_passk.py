@@ -10,7 +10,7 @@ from cruxeval_tasks.passk import pass_at_k
 
 
 def test_is_the_float_nearest_to_the_exact_value() -> None:
-    """Every c <= n <= 200 and k <= n, against the product form: the k draws miss the passing samples one after the other.
+    """Every c <= n <= 200 and k <= n, against the product form: the k draws miss the passing samples one by one.
 
     Python rounds the quotient of two integers correctly, as `float(Fraction)` does, which takes a minute here.
     """

@@ -16,6 +16,7 @@ from cruxeval_tasks import published
 from cruxeval_tasks.published import Kind, PublishedPromptsError, prompt
 
 SHARED = Path(__file__).parents[1] / ".." / "shared"
+REPOSITORY = os.environ.get("CRUXEVAL_REPO", "")
 
 STAND_IN = '''
 raise SystemExit("this file must not be run")
@@ -153,13 +154,11 @@ def test_a_download_with_another_digest_is_refused(tmp_path: Path, monkeypatch: 
         prompt("input_cot", "", "")
 
 
-@pytest.mark.skipif("CRUXEVAL_REPO" not in os.environ, reason="CRUXEVAL_REPO names no checkout of facebookresearch/cruxeval")
-def test_all_published_prompts_have_their_digests(
-    monkeypatch: pytest.MonkeyPatch, repository: str = os.environ.get("CRUXEVAL_REPO", "")
-) -> None:
+@pytest.mark.skipif(not REPOSITORY, reason="CRUXEVAL_REPO names no checkout of facebookresearch/cruxeval")
+def test_all_published_prompts_have_their_digests(monkeypatch: pytest.MonkeyPatch) -> None:
     if not SHARED.exists():
         pytest.skip(f"needs the digests and the 800 problems in {SHARED}")
-    monkeypatch.setenv("CRUXEVAL_REPO", repository)
+    monkeypatch.setenv("CRUXEVAL_REPO", REPOSITORY)
     digests = json.loads((SHARED / "paper_prompts" / "digests.json").read_text())
     assert digests["prompts_py_sha256"] == published.SHA256
     problems = [json.loads(line) for line in (SHARED / "cruxeval" / "cruxeval.jsonl").read_text().splitlines()]

@@ -1,4 +1,34 @@
-"""From the text of a completion to the answer in it. Pure text and `ast`; nothing is evaluated here."""
+"""From the text of a completion to the answer in it. Pure text and `ast`: nothing is evaluated, nothing raises.
+
+What is returned is source text: an expression, as the judge parses it; or, where something stands in the place of the
+answer that is no expression, that text, which the judge calls malformed; or None, where nothing is there.
+
+Where a completion could be read in several ways, these rules decide, the earlier before the later:
+
+1. Reasoning is dropped up to its last closing mark. A trace that is opened and never closed is no answer.
+2. A turn ends at the first mark of its end that has text before it.
+3. A completion that has answered and goes on with `[PYTHON]`, or outside a fence with a line `def name(`, has invented
+   the next problem: nothing counts from there on. It has answered if it began as the direct prompt wants it (with an
+   assertion, a call, or a value on a line of its own), or if it holds an answer tag with something in it.
+4. Between answer tags, the last pair counts, or an unclosed last tag if an answer follows it. The first opening tag may
+   stand in the prompt. After an assertion in the prompt's own form, tags with an assertion about something else are
+   another problem. Tags that are only mentioned ("in [ANSWER] and [/ANSWER] tags") hold nothing.
+5. In what remains, the answer field of a JSON object counts, unless the object stands in an assertion. If its string is
+   no expression, the string itself is the value. A dict with double quotes and the key "answer" reads as JSON, too.
+6. A text that is one expression is the answer as it stands; of a comparison, the side that the question leaves open.
+7. The last fenced block with an answer in it counts, unless an answer is stated outright after it.
+8. The last answer that is stated outright counts: by an assertion, by a label at the beginning of a line (`Answer:`,
+   `**Output:**`, `The answer is`), or in `\\boxed{}`. So a correction counts, and what it corrects does not. But
+   where a text begins with an assertion, later ones about another call (output) or value (input) are other examples;
+   and of input assertions one after the other with nothing in between, the first counts, as it does for the authors.
+9. Then, the last one of: a call with its value in a comment, in the next line of a session, or compared to it; the text
+   as a whole without typography, or its first line; a call or a value that a sentence mentions.
+
+In an assertion the whole other side counts, up to a further `==`, as the authors' post-processing has it; a string after
+a comma is the message of the assertion. Only where that is no expression, and in sentences, the longest beginning counts
+that can be meant as a value: one without words that Python does not know. A mark (tag, end of turn, reasoning) inside a
+string literal of code on its line is text, as far as the line can be read as code; so is a mark between quotes.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +71,7 @@ def input_answer(completion: str) -> str | None:
 
 
 def _answer(completion: str, direction: Direction) -> str | None:
-    text = after_reasoning(completion)
+    text = after_reasoning(Reader(completion))
     if text is None:
         return None
     if len(text) > _HEAD + _TAIL:
@@ -109,7 +139,7 @@ def _tagged_zones(reader: Reader) -> list[str]:
     opened: int | None = None
     passed = reader.statement(0).end if _begins_with_answer(reader) else 0
     for tag in tags:
-        if tag.start() < passed:
+        if tag.start() < passed or reader.in_literal(tag.start()):
             continue
         if not tag[1]:
             if opened is not None:
@@ -145,7 +175,7 @@ def _untagged_zone(reader: Reader) -> str | None:
     if thought_end < 0 and text.lstrip().startswith("[THOUGHT]"):
         return None
     if not _begins_with_answer(reader):
-        text = _TAG.sub(" ", text)
+        text = _TAG.sub(lambda tag: tag[0] if reader.in_literal(tag.start()) else " ", text)
     return text if text.strip() else None
 
 

@@ -32,7 +32,7 @@ class Field:
 def answer_field(reader: Reader) -> Field | None:
     """The last answer field in the text."""
     text = reader.text
-    keys = list(_KEY.finditer(text))
+    keys = [key for key in list(_KEY.finditer(text))[-8:] if not reader.in_literal(key.start(), whole_line=True)]
     if not keys:
         return None
     start = keys[-1].end()

@@ -48,43 +48,50 @@ def _quoted(text: str, start: int, end: int) -> bool:
     return start > 0 and text[start - 1] in _QUOTES and text[end : end + 1] in tuple(_QUOTES)
 
 
-def _last(text: str, mark: str) -> int:
-    """The index after the last `mark` that is not quoted, or 0. Gives up after 50 quoted ones."""
-    at = len(text)
-    for _ in range(50):
-        at = text.rfind(mark, 0, at)
+def _is_meant(reader: Reader, start: int, end: int) -> bool:
+    """Whether a mark is one, and not a part of an answer's string."""
+    return not _quoted(reader.text, start, end) and not reader.in_literal(start)
+
+
+def _last(reader: Reader, mark: str) -> int:
+    """The index after the last `mark` that is meant, or 0. Gives up after ten that are not."""
+    at = len(reader.text)
+    for _ in range(10):
+        at = reader.text.rfind(mark, 0, at)
         if at < 0:
             break
-        if not _quoted(text, at, at + len(mark)):
+        if _is_meant(reader, at, at + len(mark)):
             return at + len(mark)
     return 0
 
 
-def _holds(text: str, mark: str) -> bool:
-    """Whether `text` holds a `mark` that is not quoted. Gives up after 50 quoted ones."""
-    at = -1
-    for _ in range(50):
-        at = text.find(mark, at + 1)
+def _holds(reader: Reader, mark: str, start: int) -> bool:
+    """Whether a `mark` that is meant follows `start`. Gives up after ten that are not."""
+    at = start - 1
+    for _ in range(10):
+        at = reader.text.find(mark, at + 1)
         if at < 0:
             return False
-        if not _quoted(text, at, at + len(mark)):
+        if _is_meant(reader, at, at + len(mark)):
             return True
     return False
 
 
-def after_reasoning(text: str) -> str | None:
+def after_reasoning(reader: Reader) -> str | None:
     """Return what follows the last reasoning trace, or None where a trace was begun and never ended."""
-    cut = max((_last(text, closer) for closer in _CLOSERS if closer[0] in text), default=0)
-    final = text.rfind("<|channel|>final", cut)
-    if final >= 0:
+    text = reader.text
+    cut = max((_last(reader, closer) for closer in _CLOSERS if closer[0] in text), default=0)
+    final = _last(reader, "<|channel|>final")  # what follows may name a format before the message
+    if final > cut:
         message = text.find("<|message|>", final)
-        cut = message + len("<|message|>") if message >= 0 else len(text)
+        cut = len(text) if message < 0 else message + len("<|message|>")
     if text.startswith("analysis"):  # the same format where the host dropped the special tokens
-        cut = max(cut, _last(text, "assistantfinal"))
-    rest = text[cut:]
-    if cut == 0 and re.match(r"analysis[A-Z]", rest):
+        cut = max(cut, _last(reader, "assistantfinal"))
+        if cut == 0 and re.match(r"analysis[A-Z]", text):
+            return None
+    if any(_holds(reader, opener, cut) for opener in _OPENERS if opener[0] in text):
         return None
-    return None if any(opener[0] in rest and _holds(rest, opener) for opener in _OPENERS) else rest
+    return text[cut:]
 
 
 def within_turn(reader: Reader) -> str:
@@ -97,19 +104,8 @@ def within_turn(reader: Reader) -> str:
     visible = len(text) - len(text.lstrip())
     inner = reader.on(text)
     for number, match in enumerate(_ENDS.finditer(text)):
-        if number == 50:
+        if number == 10:
             break
-        if match.start() > visible and not _quoted(text, *match.span()) and not _in_literal(inner, match.start()):
+        if match.start() > visible and _is_meant(inner, *match.span()):
             return text[: match.start()]
     return text
-
-
-def _in_literal(reader: Reader, at: int) -> bool:
-    """Whether `at` is inside a string literal of an assertion, or of a line that begins as an expression does."""
-    text = reader.text
-    line_start = text.rfind("\n", 0, at) + 1
-    assertion = text.rfind("assert ", line_start, at)
-    if assertion >= 0:
-        return reader.statement(assertion + len("assert ")).end > at
-    begins = text[line_start:at].lstrip()
-    return begins.startswith(("f(", "'", '"', "[", "(", "{")) and reader.statement(line_start).end > at

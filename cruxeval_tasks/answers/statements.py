@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,6 +19,8 @@ _CALL = re.compile(r"(?<![\w.])(?<!def )f[^\S\n]?\(")
 _BEFORE_CALL = re.compile(r"(?:\d{1,3}[.)][^\S\n]*)?(?:\w{1,40}[^\S\n]?=[^\S\n]?|return[^\S\n])?(?:print|repr)?[^\S\n]?\(*")
 _BOXED = re.compile(r"\\boxed\s?\{")
 _LATEX = re.compile(r"\\(?:text|texttt|mathtt|mathrm|mathbf|verb)\s?\{")
+_LATEX_BRACE = re.compile(r"\\[{}]")
+_LATEX_ESCAPE = re.compile(r"\\([{}_#%&$])")
 _LABEL = re.compile(
     rf"^{_GAP}(?:[#>*_-]{{1,6}}{_GAP}){{0,3}}(?P<words>(?:(?:the|so|thus|therefore|final|correct|completed?|expected|predicted|actual"
     r"|resulting|returned?|return|my|function)[^\S\n,]{1,2}){0,4}(?:answer|output|result|assertion|value|input|solution))"
@@ -80,7 +83,7 @@ def stated_answer(reader: Reader, direction: Direction) -> Found | None:
 def code_answer(reader: Reader, direction: Direction) -> Found | None:
     """The last answer that has a line of its own, as code: a call with its value, a session, a comparison."""
     text = reader.text
-    for match in _last(_CALL, text):
+    for match in _last(_CALL, reader):
         if "==" in text[max(0, match.start() - 400) : match.start()]:
             item = _compared_backwards(reader, match.start(), direction)
             if item is not None:
@@ -136,24 +139,24 @@ def prose_answer(reader: Reader, direction: Direction) -> str | None:
     """The last answer that a sentence mentions."""
     text = reader.text
     if direction == "input":
-        calls = [item for match in _last(_CALL, text) if (item := _at_call(reader, match.start(), direction)) is not None]
+        calls = [item for match in _last(_CALL, reader) if (item := _at_call(reader, match.start(), direction)) is not None]
         meant = (item for item in calls if stands_alone(parse(item.answer), besides=frozenset("f")) and item.answer != "f()")
         chosen = next(meant, calls[0] if calls else None)
         return None if chosen is None else chosen.answer
     found: list[Found] = []
-    for match in _last(_CALL, text):
+    for match in _last(_CALL, reader):
         item = _at_call(reader, match.start(), direction)
         if item is not None:
             found.append(item)
             break
-    for match in _last(_STATED, text):
+    for match in _last(_STATED, reader):
         item = _value(reader, match.end(), in_prose=True)
         if item is not None and _CLAUSE_END.match(text, item.end):
             found.append(item)
             break
     if found:
         return max(found, key=lambda item: item.end).answer
-    for match in _last(_SPAN, text):
+    for match in _last(_SPAN, reader):
         item = _value(reader, match.end(), in_prose=True)
         if item is not None and text[item.end : item.end + 1] in ("`", "*"):
             return item.answer
@@ -173,9 +176,10 @@ def fenced_blocks(text: str) -> list[tuple[int, int, int]]:
     return [(opening[1], *closing) for opening, closing in zip(marks[::2], closings, strict=False)]
 
 
-def _last(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    """The last matches of `pattern`, the last one first."""
-    return list(pattern.finditer(text))[: -_PLACES - 1 : -1]
+def _last(pattern: re.Pattern[str], reader: Reader) -> Iterator[re.Match[str]]:
+    """The last matches of `pattern`, the last one first, without those inside string literals."""
+    places = list(pattern.finditer(reader.text))[: -_PLACES - 1 : -1]
+    return (match for match in places if not reader.in_literal(match.start()))
 
 
 # Assertions
@@ -198,6 +202,7 @@ def _asserted(reader: Reader, direction: Direction) -> Found | None:
     places = list(_ASSERT.finditer(text))
     at_start = begins_with_assertion(text)
     places = places[:_PLACES] if at_start else places[-_PLACES:]
+    places = [match for match in places if not reader.in_literal(match.start())]
     head = _assertion(reader, places[0], direction) if at_start and places else None
     chosen: Found | None = None
     first: Found | None = None
@@ -360,7 +365,7 @@ def _typographic(reader: Reader, start: int) -> Found | None:
 def _labelled(reader: Reader, direction: Direction) -> Found | None:
     """The last line such as `**Answer:** 5`, or a heading `Answer` with the answer below it."""
     text = reader.text
-    for match in _last(_LABEL, text):
+    for match in _last(_LABEL, reader):
         if match["stop"] is None and match["verb"] is None:
             continue
         dress = _DRESS.match(text, match.end())
@@ -380,7 +385,7 @@ def _labelled(reader: Reader, direction: Direction) -> Found | None:
 def _boxed(reader: Reader, direction: Direction) -> Found | None:
     r"""The content of the last `\boxed{…}`, without the LaTeX around it."""
     text = reader.text
-    for match in _last(_BOXED, text)[:4]:
+    for match in _last(_BOXED, reader):
         start = match.end()
         for _ in range(3):
             latex = _LATEX.match(text, start)
@@ -389,10 +394,11 @@ def _boxed(reader: Reader, direction: Direction) -> Found | None:
             start = latex.end()
         statement = reader.statement(start)
         content = text[statement.start : statement.end]
-        if "assert" not in content and not stands_alone(parse(content), besides=frozenset("f")):
-            line = text[start : start + MAX_ANSWER].partition("\n")[0].rstrip(" .$*")
-            content = re.sub(r"\\([{}_#%&$])", r"\1", line)
-            for _ in range(4):
+        line = text[start : start + MAX_ANSWER].partition("\n")[0].rstrip(" .$*")
+        escaped = _LATEX_BRACE.search(line) is not None
+        if escaped or ("assert" not in content and not stands_alone(parse(content), besides=frozenset("f"))):
+            content = _LATEX_ESCAPE.sub(r"\1", line)
+            for _ in range(4):  # the braces that close the box and the commands in it
                 if not content.endswith("}") or parse(content) is not None:
                     break
                 content = content[:-1].rstrip("$ ")

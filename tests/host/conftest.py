@@ -16,7 +16,7 @@ PUBLISHED = Path(__file__).parents[2] / ".." / "shared" / "cruxeval" / "cruxeval
 
 @pytest.fixture(autouse=True)
 def _surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No problem set from outside, and no list of the machine's packages after every run, which takes longer than it."""
+    """No problem set from outside, and no list of the machine's packages after a run, which takes longer than it."""
     monkeypatch.delenv("CRUXEVAL_PROBLEMS", raising=False)
     monkeypatch.setattr("lm_eval.evaluator.add_env_info", lambda results: None)
 

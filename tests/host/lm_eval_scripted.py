@@ -1,4 +1,4 @@
-"""The host's command line with the model `scripted`: `--model_args script=FILE`, a JSON object of question to completion.
+"""The host's command line with the model `scripted`: `--model_args script=FILE`, JSON of question to completion.
 
 Run as a program, because the host of these versions has no other way to be given a model from outside. The host reads
 the thousands of files of its own tasks at each start; it is told not to here, as that takes most of a minute.

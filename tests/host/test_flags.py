@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from cruxeval_tasks.problems import Problem
 
 SMOKE_FILE = str(Path(cruxeval_tasks.__file__).parent / "smoke.jsonl")
 SMOKE = {"problems": SMOKE_FILE}
+HOST = version("lm_eval")
 
 
 def knowing(problems: list[Problem], direction: str = "o") -> Scripted:
@@ -175,6 +177,18 @@ def test_cache_requests(smoke: list[Problem], tmp_path: Path, monkeypatch: pytes
         assert results["results"]["cruxeval_o_smoke"]["pass@1,answer"] == 1.0
     assert list(tmp_path.iterdir())
     assert asked[0] == asked[1]
+
+
+@pytest.mark.skipif(HOST >= "0.5", reason="host 0.5 takes the problems from its cache as well, and shows no new ones")
+def test_cached_requests_of_another_problem_set_are_refused(
+    smoke: list[Problem], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path / "cache"))
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(Path(SMOKE_FILE).read_text().splitlines(keepends=True)[5:8]))
+    run("cruxeval_o", knowing(smoke), metadata=SMOKE, cache_requests=True)
+    with pytest.raises(ValueError, match="--cache_requests refresh"):
+        run("cruxeval_o", knowing(smoke), metadata={"problems": str(other)}, cache_requests=True)
 
 
 def test_write_out(smoke: list[Problem], caplog: pytest.LogCaptureFixture) -> None:

@@ -1,7 +1,7 @@
 """The prompts that the real host makes of the task definitions.
 
-`golden/` has the prompt of each style for the first bundled problem, base and chat, to be read by people. After a change
-that is meant, `UPDATE_GOLDEN=1 pytest tests/host/test_prompts.py` writes them anew.
+`golden/` has the prompt of each style for the first bundled problem, base and chat, to be read by people. After a meant
+change, `UPDATE_GOLDEN=1 pytest tests/host/test_prompts.py` writes them anew.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ class TestExamples:
             text = prompt(f"cruxeval_{direction}{style}")
             example, question = text.split("\n\n")[-2:]
             opening = "[THOUGHT]\n" if style else "[ANSWER]\n"
-            form = re.compile(r"\[PYTHON\]\n.*\nassert f\((.*)\) == (.*)\n\[/PYTHON\]\n" + re.escape(opening), re.DOTALL)
+            form = re.compile(
+                r"\[PYTHON\]\n.*\nassert f\((.*)\) == (.*)\n\[/PYTHON\]\n" + re.escape(opening), re.DOTALL
+            )
             asked, shown = form.fullmatch(question), form.match(example)
             assert asked is not None
             assert shown is not None

@@ -28,8 +28,8 @@ def test_each_problem_counts_once_and_has_its_ten_samples(tmp_path: Path, smoke:
     out = tmp_path / "results.json"
     paths = [str(HERE), str(Path(cruxeval_tasks.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
-        [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--num_machines", "1",
-         "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0",
+        [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2",
+         "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0",
          str(HERE / "two_ranks.py"), "cruxeval_o_n10", str(limit), str(out)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
         capture_output=True, text=True, timeout=300,
