@@ -95,7 +95,7 @@ class TestCarried:
     def test_a_log_is_held_against_the_named_set(self, judge: Judge, tmp_path: Path) -> None:
         path = problem_file(tmp_path / "own.jsonl", OWN)
         matched = Matcher(judge, path).match(log(tmp_path / "a.jsonl", OWN))
-        assert (list(matched.problems), matched.source) == (OWN, f"as logged, the same as in {path}")
+        assert (list(matched.problems), matched.source) == (OWN, f"as logged, the same as {path}")
 
     @pytest.mark.parametrize("name", ["code", "input", "output"])
     def test_a_log_of_other_problems_of_the_same_names(self, judge: Judge, tmp_path: Path, name: str) -> None:
