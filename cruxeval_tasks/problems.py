@@ -127,6 +127,15 @@ def smoke_problems() -> ProblemSet:
     return load_problems(_SMOKE_FILE)
 
 
+def problem_set(rows: Iterable[object], source: str, *, judge: Judge | None = None) -> ProblemSet:
+    """Check rows that are in memory already, as `load_problems` does; `source` is for messages.
+
+    Raises:
+        ProblemSetError: There is a bad row. The first ten bad rows are named.
+    """
+    return _checked(source, enumerate(rows, start=1), _problem, judge)
+
+
 def _load_file(path: str | os.PathLike[str], named_by: str, judge: Judge | None) -> ProblemSet:
     """Load a JSONL file. A byte order mark, blank lines and further fields are allowed."""
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
@@ -167,7 +176,7 @@ def _load_hub(judge: Judge | None) -> ProblemSet:
         raise ProblemSetError(
             f"the hub dataset {HUB_DATASET} cannot be loaded ({type(error).__name__}: {error}); "
             f"without the hub, set {PROBLEMS_VARIABLE} to the path of a JSONL file of the problems, "
-            """or pass it as --metadata '{"problems": "PATH"}'"""
+            """or pass it: --metadata '{"problems": "PATH"}' to lm_eval, --problems PATH to cruxeval"""
         ) from error
     source = f"{HUB_DATASET}, split {HUB_SPLIT}"
     if not dataset:
