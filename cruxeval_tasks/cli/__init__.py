@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import cruxeval_tasks
-from cruxeval_tasks.cli import doctor, host
+from cruxeval_tasks.cli import doctor, fresh, host
 from cruxeval_tasks.errors import UserError
 
 _EPILOG = """\b
@@ -45,5 +45,5 @@ def main() -> None:
     """CRUXEval for lm-evaluation-harness: make its tasks known to the harness, and run them."""
 
 
-for command in (host.register, host.unregister, host.run, host.path, doctor.doctor):
+for command in (host.register, host.unregister, host.run, host.path, fresh.fresh, doctor.doctor):
     main.add_command(command)
