@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from cruxeval_tasks.errors import UserError
 from cruxeval_tasks.judging.judge import Check, Judge, Status, Verdict
 
 HUB_DATASET = "cruxeval-org/cruxeval"
@@ -46,7 +47,7 @@ _PARSER_ERRORS = (SyntaxError, ValueError, TypeError, MemoryError, RecursionErro
 _Row = TypeVar("_Row")
 
 
-class ProblemSetError(ValueError):
+class ProblemSetError(UserError, ValueError):
     """A problem set that cannot be used. The message says where, what is wrong and what to do."""
 
 
@@ -158,7 +159,7 @@ def _load_file(path: str | os.PathLike[str], named_by: str, judge: Judge | None)
 
 def _load_hub(judge: Judge | None) -> ProblemSet:
     """Load the published problems from the hub, or from the copy of it that an earlier run left."""
-    import datasets  # type: ignore[import-untyped]  # not at the top: it is slow to import
+    import datasets  # not at the top: it is slow to import
 
     try:
         dataset = list(datasets.load_dataset(HUB_DATASET, split=HUB_SPLIT))

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 MAX_ANSWER = 4096
 """Longest answer that is looked for, in characters. The longest gold answer has 128."""
 
-_BUDGET = 40_000
+BUDGET = 24_000
 """Characters that the readers of one completion scan or parse, all together, before they find nothing more."""
 
 _TOKEN = re.compile(
     r"""
     (?P<space>[^\S\n]+)
   | (?P<newline>\n)
-  | (?P<mark>[\[<]/?(?i:ANSWER|PYTHON|THOUGHT)[\]>] | </\w{1,20}> | <[|\uff5c][^|\uff5c<>\s]{1,40}[|\uff5c]>)
+  | (?P<mark>[\[<]/?(?i:ANSWER|PYTHON|THOUGHT|THINK)[\]>] | </[\w:]{1,20}> | <[|\uff5c][^|\uff5c<>\s]{1,40}[|\uff5c]>)
   | (?P<string>[bBrRuUfF]{0,2}(?:
         \"\"\"[^\\]*?(?:\\.[^\\]*?)*\"\"\" | '''[^\\]*?(?:\\.[^\\]*?)*'''
       | "[^"\\\n]*(?:\\.[^"\\\n]*)*" | '[^'\\\n]*(?:\\.[^'\\\n]*)*'))
@@ -32,12 +32,13 @@ _TOKEN = re.compile(
   | (?P<comment>\#)
   | (?P<join>\\\n)
   | (?P<equal>==)
-  | (?P<end>[;`$?\\"'\u2018\u2019\u201c\u201d\u00ab\u00bb] | !(?!=))
+  | (?P<end>[;`$?\\"'\u2018-\u201f\u00ab\u00bb\u2039\u203a] | !(?!=))
   | (?P<comma>,)
   | (?P<other>[<>!:*/+-]=|->|\*\*|//|.)
     """,
     re.VERBOSE | re.DOTALL,
 )
+_CODE_START = re.compile(r"\b(?:assert|is|returns)\b|\[ANSWER\]|`+|==|:\*{0,2}|\boxed\{")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _NO_SPACES = "\u200b\u200c\u200d\u2060\ufeff"
 
@@ -70,15 +71,22 @@ class Statement:
     prose: int
 
 
+@dataclass
+class _Budget:
+    """Characters that may still be scanned or parsed; below zero by what was under way."""
+
+    left: int = BUDGET
+
+
 class Reader:
-    """Reads at places in one text."""
+    """Reads at places in one text, on a budget that it shares with the readers made `on` other texts."""
 
     def __init__(self, text: str, parent: Reader | None = None) -> None:
         self.text = text
-        self._left: list[int] = [_BUDGET] if parent is None else parent._left
+        self.budget = _Budget() if parent is None else parent.budget
 
     def on(self, text: str) -> Reader:
-        """A reader of another text, on the same budget."""
+        """A reader of another text, which spends the same budget."""
         return Reader(text, self)
 
     def statement(self, start: int) -> Statement:
@@ -89,7 +97,9 @@ class Reader:
         text = self.text
         visible = _VISIBLE.search(text, start)
         start = len(text) if visible is None else visible.start()
-        limit = min(len(text), start + MAX_ANSWER, start + max(self._left[0], 0))
+        if self.budget.left <= 0:
+            return Statement(start, start, [], [], [], start)
+        limit = min(len(text), start + MAX_ANSWER)
         compares: list[tuple[int, int]] = []
         commas: list[int] = []
         cuts: list[int] = []
@@ -134,15 +144,52 @@ class Reader:
             attribute = match[0] == "."
             end = position
             cuts.append(end)
-        self._left[0] -= position - start + 20
+        self.budget.left -= position - start + 20
         return Statement(start, end, compares, commas, cuts, end if prose < 0 else prose)
 
     def parse(self, start: int, end: int) -> ast.expr | None:
         """The one expression that `text[start:end]` is, or None."""
-        if self._left[0] <= 0:
+        if self.budget.left <= 0:
             return None
-        self._left[0] -= end - start + 20
+        self.budget.left -= end - start + 20
         return parse(self.text[start:end])
+
+    def in_literal(self, at: int, *, whole_line: bool = False) -> bool:
+        """Whether `at` is inside a string literal of code on its line, so that a mark there is part of an answer.
+
+        The code may begin anywhere on the line, or with `whole_line` at its beginning only.
+        """
+        text = self.text
+        line_start = max(text.rfind("\n", 0, at) + 1, at - 2000)
+        if text.find("'", line_start, at) < 0 and text.find('"', line_start, at) < 0:
+            return False
+        if whole_line:
+            return self._literal_covers(line_start, at)
+        starts = [line_start, *(match.end() for match in _CODE_START.finditer(text, line_start, at))]
+        return any(self._literal_covers(start, at) for start in [*starts[:4], *starts[4:][-4:]])
+
+    def _literal_covers(self, start: int, at: int) -> bool:
+        """Whether code that begins at `start` reaches a string literal around `at` before it turns into prose."""
+        text = self.text
+        depth = 0
+        attribute = False
+        position = start
+        limit = min(len(text), start + MAX_ANSWER) if self.budget.left > 0 else start
+        while position < limit:
+            match = _TOKEN.match(text, position, limit)
+            assert match is not None  # the last alternative takes any character
+            kind, here, position = match.lastgroup, position, match.end()
+            if position > at:
+                self.budget.left -= position - start
+                return kind == "string" and here < at < position - 1
+            if kind in ("end", "mark", "newline", "comment"):
+                break
+            if kind == "word" and depth == 0 and not attribute and match[0] not in _PYTHON_WORDS | {"assert"}:
+                break
+            depth += (kind == "open") - (kind == "close")
+            attribute = match[0] == "."
+        self.budget.left -= position - start
+        return False
 
     def call_end(self, start: int) -> int | None:
         """The index after the call of `f` that begins at `start`, or None where its brackets are never closed."""
@@ -170,8 +217,11 @@ def parse(text: str) -> ast.expr | None:
 
 def straighten(text: str) -> str:
     """Strip the ends, and replace what looks like a space and is none in Python, outside string literals."""
+    text = text.strip()
+    while text.startswith("\\\n"):  # a line that was continued
+        text = text[2:].lstrip()
     if text.isascii():
-        return text.strip()
+        return text
     parts = []
     position = 0
     while position < len(text):
@@ -197,7 +247,7 @@ def stands_alone(expression: ast.expr | None, *, besides: frozenset[str] = froze
     if isinstance(expression, ast.Constant) and expression.value is ...:
         return False
     known = set(_BUILTINS | besides)
-    used = set()
+    used: set[str] = set()
     for node in ast.walk(expression):
         if isinstance(node, ast.Name):
             (used if isinstance(node.ctx, ast.Load) else known).add(node.id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cruxeval_tasks.judging import grammar
@@ -93,20 +93,20 @@ def traced_request(marked: Marked, code: str, arguments: str) -> Request | None:
         code: The problem's code.
         arguments: Source of the arguments.
     """
-    plain = _plain(code, arguments)
-    return None if plain is None else Request(marked.code, f"{marked.prefix}_call({arguments})", plain, _VALUE_LIMIT)
+    request = untraced_request(code, arguments)
+    if request is None:
+        return None
+    call = f"{marked.prefix}_call"
+    return replace(request, code=marked.code, answer=f"{call}({arguments})", names=request.names | {call})
 
 
 def untraced_request(code: str, arguments: str) -> Request | None:
     """Return the request that calls `f` in the problem's code as it is, or None as in `traced_request`."""
-    plain = _plain(code, arguments)
-    return None if plain is None else Request(code, f"f({arguments})", plain, _VALUE_LIMIT)
-
-
-def _plain(code: str, arguments: str) -> bool | None:
     read = grammar.read_code(code)
     admitted = grammar.admit(f"f({arguments})", "input", read.names)
-    return admitted.plain and read.plain if isinstance(admitted, grammar.Evaluation) else None
+    if not isinstance(admitted, grammar.Evaluation):
+        return None
+    return Request(code, admitted.source, admitted.names, admitted.plain and read.plain, _VALUE_LIMIT)
 
 
 def read_run(reply: Reply) -> Run | str:

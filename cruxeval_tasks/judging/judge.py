@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -200,13 +199,14 @@ def _judge_unexecuted(check: Check) -> Verdict | Request:
     if check.answer is None or not check.answer.strip():
         return Verdict(Status.NO_ANSWER, "the completion holds no answer")
     code = grammar.read_code(check.code)
-    admitted = grammar.admit(check.answer, check.direction, code.names)
+    names = code.names if check.direction == "input" else code.names_apart_from_f
+    admitted = grammar.admit(check.answer, check.direction, names)
     if isinstance(admitted, grammar.Value):
         return _compare(admitted.value, check.output)
     if isinstance(admitted, grammar.Evaluation):
-        # Far above what can equal the output, far below what takes long to read.
-        limit = max(65536, 32 * len(check.output))
-        return Request(check.code, admitted.source, admitted.plain and code.plain, limit)
+        # Far above what can equal the output, far below what takes long to read or fills a frame.
+        limit = max(65536, min(32 * len(check.output), 2**20))
+        return Request(check.code, admitted.source, admitted.names, admitted.plain and code.plain, limit)
     if isinstance(admitted, grammar.Malformed):
         return Verdict(Status.MALFORMED, admitted.reason)
     if isinstance(admitted, grammar.Rejected):
@@ -229,12 +229,14 @@ def _verdict_of(reply: Reply, check: Check) -> Verdict:
 
 
 def _raised(exception: str, message: str) -> Verdict:
-    return Verdict(Status.RAISED, f"{exception}: {message}"[:_SHOWN] if message else exception)
+    line = " ".join(f"{exception}: {message}".split()) if message else exception
+    # Logs are UTF-8, which has no lone surrogates.
+    return Verdict(Status.RAISED, line[:_SHOWN].encode(errors="backslashreplace").decode())
 
 
 def _compare(obtained: object, output: str) -> Verdict:
     try:
-        equal = bool(obtained == ast.literal_eval(output))
+        equal = bool(obtained == grammar.stated_output(output))
     except (RecursionError, BytesWarning):  # deeper than any output; bytes beside text under `python -bb`
         equal = False
     return Verdict(Status.PASSED if equal else Status.WRONG, "", _show(obtained))

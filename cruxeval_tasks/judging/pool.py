@@ -71,10 +71,12 @@ class Limits:
 
 @dataclass(frozen=True)
 class Request:
-    """One evaluation: `answer` beside `code`; `plain` where it may share a process; `limit` on the value's size."""
+    """One evaluation: `answer` beside `code`, of whose module it sees `names`; `plain` where it may share a process;
+    `limit` on the value's size."""
 
     code: str
     answer: str
+    names: frozenset[str]
     plain: bool
     limit: int
 
@@ -233,7 +235,12 @@ class Pool:
                 stderr=subprocess.PIPE,
                 pass_fds=(theirs.fileno(),),
                 cwd="/",
-                env={**environment, "PYTHONHASHSEED": str(self._hash_seed)},
+                # What a problem prints goes nowhere, and never fails.
+                env={
+                    **environment,
+                    "PYTHONHASHSEED": str(self._hash_seed),
+                    "PYTHONIOENCODING": "utf-8:backslashreplace",
+                },
                 start_new_session=True,  # Ctrl-C in the terminal reaches the judge alone
             )
         except OSError as error:
@@ -322,7 +329,13 @@ class _Run:
             worker.queue.append(task)
             request = task.request
             worker.unsent += wire.frame(
-                {"id": task.number + 1, "code": request.code, "answer": request.answer, "limit": request.limit}
+                {
+                    "id": task.number + 1,
+                    "code": request.code,
+                    "answer": request.answer,
+                    "names": sorted(request.names),
+                    "limit": request.limit,
+                }
             )
         self._send(worker, place, forks)
 
