@@ -252,18 +252,22 @@ class _Mutation:
             scalar.value = "".join(c if c.isascii() else self._letter() for c in text)
         elif text:
             place = self._dice.below(len(text))
-            scalar.value = text[:place] + self._dice.choice(" é-_.") + text[place + 1 :]
+            scalar.value = text[:place] + self._dice.choice(" \né-_.") + text[place + 1 :]
 
     def _quote(self) -> None:
-        """Put a string of the code into an argument, or a number of the code or next to one in its place."""
+        """Put a string of the code into an argument; or in its place a number of the code, a length, or one next to it."""
         found = list(scalars(self._trees))
         if not found:
             return
         scalar = self._dice.choice(found)
         if isinstance(scalar.value, str) and self._words:
             scalar.value = self._combined(scalar.value, self._dice.choice(self._words))
-        elif type(scalar.value) is int and self._numbers:
-            scalar.value = self._dice.choice(self._numbers) + self._dice.between(-1, 1)
+        elif type(scalar.value) is int:
+            lengths = [len(s.value) for s in found if isinstance(s.value, str)]
+            lengths += [len(group.items) for group in groups(self._trees)]
+            numbers = [*self._numbers, *lengths]
+            if numbers:
+                scalar.value = self._dice.choice(numbers) + self._dice.between(-1, 1)
 
     def _join(self) -> None:
         """Put a string of the arguments into another one, or an item of one container into another."""

@@ -16,10 +16,9 @@ from cruxeval_tasks.judging.grammar import parse
 from cruxeval_tasks.judging.pool import Limits, Pool
 from cruxeval_tasks.problems import Problem
 
-MIN_OVERLAP = 0.5
-"""Smallest overlap of executed lines (`overlap`) that counts as about the same path. A function that tests and then
-returns on one of two lines has just that when it goes the other way, and a function that returns a truth value has no
-other output to give."""
+MIN_OVERLAP = 1 / 3
+"""Smallest overlap of executed lines (`overlap`) that counts as about the same path: that of a function which tests
+and then returns one of two things, when it goes the other way. Such a function has no other output to give."""
 
 MAX_OUTPUT = 50
 MAX_INPUT = 128
