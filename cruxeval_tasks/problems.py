@@ -127,6 +127,15 @@ def smoke_problems() -> ProblemSet:
     return load_problems(_SMOKE_FILE)
 
 
+def problem_set(rows: Iterable[object], source: str, *, judge: Judge | None = None) -> ProblemSet:
+    """Check rows that are in memory already, as `load_problems` does; `source` is for messages.
+
+    Raises:
+        ProblemSetError: There is a bad row. The first ten bad rows are named.
+    """
+    return _checked(source, enumerate(rows, start=1), _problem, judge)
+
+
 def _load_file(path: str | os.PathLike[str], named_by: str, judge: Judge | None) -> ProblemSet:
     """Load a JSONL file. A byte order mark, blank lines and further fields are allowed."""
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):

@@ -83,7 +83,7 @@ class Reader:
 
     def __init__(self, text: str, parent: Reader | None = None) -> None:
         self.text = text
-        self.budget = _Budget() if parent is None else parent.budget
+        self.budget: _Budget = _Budget() if parent is None else parent.budget
 
     def on(self, text: str) -> Reader:
         """A reader of another text, which spends the same budget."""

@@ -93,7 +93,7 @@ def make_fresh(
     seed: int,
     per_problem: int,
     open_pool: Callable[[int], Pool],
-    progress: Callable[[int], None] = lambda settled: None,
+    progress: Callable[[int], None] | None = None,
 ) -> list[Outcome]:
     """Look for `per_problem` fresh problems for each problem.
 
@@ -102,7 +102,7 @@ def make_fresh(
         seed: Equal seeds give equal results.
         per_problem: Number wanted of each.
         open_pool: Returns a pool whose workers have the given hash seed. It is closed here.
-        progress: Is told how many problems are settled.
+        progress: Is told how many more problems are settled.
 
     Raises:
         WorkerError: Workers cannot be started or keep being ended from outside.
@@ -111,13 +111,15 @@ def make_fresh(
     try:
         outcomes = [Outcome(problem) for problem in problems]
         searches = _begin(outcomes, seed, pools[0])
-        progress(len(outcomes) - len(searches))
+        left = len(outcomes)
         for _ in range(_ROUNDS):
+            if progress is not None:
+                progress(left - len(searches))
+            left = len(searches)
             if not searches:
                 break
             _search(searches, per_problem, pools)
             searches = [s for s in searches if len(s.outcome.fresh) < per_problem and not s.ended]
-            progress(len(outcomes) - len(searches))
     finally:
         for pool in pools:
             pool.close()

@@ -99,6 +99,11 @@ class Judge:
         self._isolation: dict[str, str] = {}
 
     @property
+    def started(self) -> bool:
+        """Whether workers were started, which only answers that need execution do."""
+        return self._pool is not None
+
+    @property
     def isolation(self) -> dict[str, str]:
         """What each layer of confinement came to on this machine, in words; a missing layer is missing here too.
 

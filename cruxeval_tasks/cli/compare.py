@@ -1,0 +1,151 @@
+"""The command `cruxeval compare`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cruxeval_tasks.cli import common
+
+if TYPE_CHECKING:
+    from cruxeval_tasks.comparison import Comparison
+    from cruxeval_tasks.judging.grammar import Direction
+    from cruxeval_tasks.scoring import Score
+
+_NOISE = 0.05
+
+
+@click.command(epilog=common.FORMATS_HELP)
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option("-n", "--list", "listed", type=click.IntRange(0), default=8, help="How many problems to list; default 8.")
+@common.run_options
+def compare(
+    a: str,
+    b: str,
+    listed: int,
+    direction: Direction | None,
+    problems: str | None,
+    partial: bool,
+    allow_unisolated: bool,
+    as_json: bool,
+) -> None:
+    """Compare two runs on the same problems: is B better than A, or is it noise?
+
+    The difference in pass@1 is B minus A, paired by problem: a problem that is hard is hard for both, so the paired
+    interval is narrower than the two scores' own. The p-value is that of a sign-flip test, exact; with one sample
+    of each problem it is McNemar's exact test.
+    """
+    import json
+
+    from cruxeval_tasks.comparison import compare as compare_scores
+
+    with common.Scorer(direction, problems, partial, allow_unisolated) as scorer:
+        scores = scorer.score(a), scorer.score(b)
+    found = compare_scores(*scores, partial=partial)
+    if as_json:
+        click.echo(json.dumps(_json(found, scores), indent=2))
+    else:
+        _print(found, scores, listed)
+
+
+def _json(found: Comparison, scores: tuple[Score, Score]) -> dict[str, object]:
+    from cruxeval_tasks.scoring import summary
+
+    difference = found.difference
+    return {
+        "a": summary(scores[0], [1]),
+        "b": summary(scores[1], [1]),
+        "difference": {"value": 100 * difference.value, "low": 100 * difference.low, "high": 100 * difference.high},
+        "p_value": difference.p_value,
+        "noise": difference.p_value >= _NOISE,
+        "problems": len(found.a),
+        "only_a": found.only_a,
+        "only_b": found.only_b,
+        "gained": {key: [float(found.a[key]), float(found.b[key])] for key in found.gained},
+        "lost": {key: [float(found.a[key]), float(found.b[key])] for key in found.lost},
+        "neither": {
+            "ids": list(found.neither),
+            "same_failure": found.same_failure,
+            "different_failures": [{"a": x, "b": y, "problems": n} for (x, y), n in found.differently.items()],
+        },
+    }
+
+
+def _print(found: Comparison, scores: tuple[Score, Score], listed: int) -> None:
+    from cruxeval_tasks.judging.judge import Status
+    from cruxeval_tasks.scoring import summary
+
+    console = common.console()
+    names = common.labels([score.run.path for score in scores])
+    print_line = console.print
+    for letter, name, score in zip("AB", names, scores, strict=True):
+        low, high = score.samples
+        print_line(f"{letter}  {name}: {score.direction} prediction, {common.counted({'min': low, 'max': high})} × "
+                   f"{len(score.verdicts)} problems")  # fmt: skip
+    print_line()
+
+    means = [100 * float(sum(rates.values())) / len(rates) for rates in (found.a, found.b)]
+    d = found.difference
+    lines = common.table("", "pass@1 %", "95 % interval", right=(1,))
+    for letter, mean, score in zip("AB", means, scores, strict=True):
+        whole = summary(score, [1])["pass_at_k"]["1"] if len(score.verdicts) == len(found.a) else None
+        lines.add_row(letter, f"{mean:.1f}", "" if whole is None else f"{whole['low']:.1f} to {whole['high']:.1f}")
+    lines.add_row("B − A", f"{100 * d.value:+.1f}", f"{100 * d.low:+.1f} to {100 * d.high:+.1f} (paired)", style="bold")
+    print_line(lines)
+    print_line()
+    print_line(_verdict(found))
+    print_line(
+        f"B is better on {len(found.gained)} of {len(found.a)} problems, worse on {len(found.lost)}, "
+        f"the same on {len(found.a) - len(found.gained) - len(found.lost)}."
+    )
+    for only, letter in ((found.only_a, "A"), (found.only_b, "B")):
+        if only:
+            print_line(f"Note: {only} problems that only {letter} has are left out.", style="yellow")
+
+    for title, ids in (("Gained most", found.gained), ("Lost most", found.lost)):
+        if ids and listed:
+            rates = (f"{common.visible(i)} {_share(found, i)}" for i in ids[:listed])
+            print_line(f"\n{title} (A → B, in percent of the samples): {', '.join(rates)}")
+
+    print_line("\nVerdicts, in percent of the samples", style="bold")
+    verdicts = common.table("", "A", "B", "B − A", right=(1, 2, 3))
+    totals = [sum(score.statuses.values()) for score in scores]
+    for status in Status:
+        shares = [100 * s.statuses.get(status, 0) / total for s, total in zip(scores, totals, strict=True)]
+        if any(shares):
+            verdicts.add_row(
+                status.value.replace("_", " "), *(f"{x:.1f}" for x in shares), f"{shares[1] - shares[0]:+.1f}"
+            )
+    print_line(verdicts)
+    print_line()
+    if found.neither:
+        differ = len(found.neither) - found.same_failure
+        print_line(
+            f"Neither solves {len(found.neither)} problems. On {found.same_failure} of them both mostly fail in the same "
+            f"way (the same wrong value or error); on {differ} they differ:"
+        )
+        kinds = common.table("A", "B", "problems", right=(2,))
+        for (x, y), number in found.differently.items():
+            kinds.add_row(
+                x.replace("_", " "), f"{y.replace('_', ' ')}{', another one' if x == y else ''}", str(number)
+            )
+        print_line(kinds)
+    for letter, score in zip("AB", scores, strict=True):
+        for warning in score.warnings:
+            print_line(f"Note: {letter}: {common.visible(warning)}", style="yellow")
+
+
+def _verdict(found: Comparison) -> str:
+    d = found.difference
+    p = "p < 0.0001" if d.p_value < 0.0001 else f"p = {d.p_value:.2g}"
+    if not (found.gained or found.lost):
+        return "The two pass on every problem at the same rate."
+    if d.p_value >= _NOISE:
+        return f"Noise: a difference as large would often come by chance between equal runs ({p})."
+    return f"{'B' if d.value > 0 else 'A'} is better: equal runs would rarely differ by as much ({p})."
+
+
+def _share(found: Comparison, key: str) -> str:
+    return f"{100 * float(found.a[key]):.0f}→{100 * float(found.b[key]):.0f}"
