@@ -88,10 +88,8 @@ def read_run(path: str | os.PathLike[str]) -> Run:
         row = json.loads(first)
     except (ValueError, RecursionError):
         row = None  # an object over several lines, or no JSON at all
-    if isinstance(row, dict) and _is_row(row):
-        run = _from_rows(source, text)
-    else:
-        run = _from_object(source, _whole(source, text))
+    is_row = isinstance(row, dict) and _is_row(row)
+    run = _from_rows(source, text) if is_row else _from_object(source, _whole(source, text))
     if not run.texts:
         raise UserError(f"{source}: holds no completions")
     low, high = run.samples

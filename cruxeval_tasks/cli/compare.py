@@ -165,8 +165,8 @@ def _print(found: Comparison, scores: tuple[Score, Score], listed: int) -> None:
     print_line = console.print
     for letter, name, score in zip("AB", names, scores, strict=True):
         low, high = score.samples
-        print_line(f"{letter}  {name}: {score.direction} prediction, {common.counted({'min': low, 'max': high})} × "
-                   f"{len(score.verdicts)} problems")  # fmt: skip
+        size = f"{len(score.verdicts)}×{common.counted({'min': low, 'max': high})}"
+        print_line(f"{letter}  {name}: {score.direction} prediction, {size} samples")
     print_line()
 
     means = [100 * float(sum(rates.values())) / len(rates) for rates in (found.a, found.b)]
