@@ -69,7 +69,9 @@ class TestWhatIsKept:
                 assert 1 / 3 <= fresh.overlap <= 1
                 ast.literal_eval(fresh.problem.output)
 
-    def test_equal_seeds_give_equal_problems_whatever_else_is_searched(self, smoke: list[Outcome], search: Search) -> None:
+    def test_equal_seeds_give_equal_problems_whatever_else_is_searched(
+        self, smoke: list[Outcome], search: Search
+    ) -> None:
         (alone,) = search(smoke[3].original, wanted=2)
         assert [fresh.problem for fresh in alone.fresh] == [fresh.problem for fresh in smoke[3].fresh]
         (other,) = search(smoke[3].original, wanted=2, seed=1)

@@ -94,7 +94,11 @@ def test_two_calls_do_not_see_each_other(pool: Pool) -> None:
     [
         ("def f(x):\n    return x[0]", "[]", "raises an exception"),
         ("def f(x):\n    while True:\n        x += 1", "1", "too many steps"),
-        ("def f(x):\n    while True:\n        try:\n            x += 1\n        except Exception: pass", "1", "too many steps"),
+        (
+            "def f(x):\n    while True:\n        try:\n            x += 1\n        except Exception: pass",
+            "1",
+            "too many steps",
+        ),
         ("def f(x):\n    while x: pass", "1", "too many steps"),
         ("def f(x):\n    return sum(range(x))", "10 ** 12", "takes too long"),
         ("def f(x):\n    return x * 10 ** 5", "'x'", "output too long"),
