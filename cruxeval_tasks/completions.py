@@ -258,6 +258,8 @@ def _from_host(source: str, rows: list[tuple[int, dict[str, Any]]], warnings: li
     stated: list[float] = []
     said: Counter[Direction] = Counter()
     repeated = 0
+    if all(isinstance(row.get("doc_id"), int) for _, row in rows):
+        rows = sorted(rows, key=lambda row: row[1]["doc_id"])  # several ranks log one after the other
     for number, row in rows:
         where = f"{source}, line {number}"
         doc = row.get("doc")

@@ -122,6 +122,9 @@ class TestCarried:
         if not PUBLISHED.exists():
             pytest.skip(f"needs the published problems {PUBLISHED}")
         problems = list(load_problems(PUBLISHED))
-        matched = Matcher(judge).match(log(tmp_path / "a.jsonl", problems))
+        rows = [host_row(p, [gold(p)], doc_id=number) for number, p in enumerate(problems)]
+        # As two ranks log them: each its own, one after the other.
+        run = read_run(write_rows(tmp_path / "a.jsonl", rows[::2] + rows[1::2]))
+        matched = Matcher(judge).match(run)
         assert (matched.digest, matched.total, matched.warnings) == (PUBLISHED_DIGEST, 800, ())
         assert matched.source == "as logged: the published problems, by their digest"

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 _NOISE = 0.05
 
 
-@click.command(epilog=common.FORMATS_HELP)
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.command(epilog=common.FORMATS_HELP, short_help="Compare two runs: is one better, or is it noise?")
+@click.argument("a", type=click.Path(), metavar="A")
+@click.argument("b", type=click.Path(), metavar="B")
 @click.option("-n", "--list", "listed", type=click.IntRange(0), default=8, help="How many problems to list; default 8.")
 @click.option(
     "--fresh-problems",

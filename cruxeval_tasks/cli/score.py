@@ -30,11 +30,12 @@ def _ks(ctx: click.Context, parameter: click.Parameter, value: str | None) -> li
 
 
 @click.command(epilog=common.FORMATS_HELP)
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @click.option("-k", "ks", metavar="K,...", callback=_ks, help="Which pass@k; by default 1, and 5 where n >= 5.")
 @click.option(
     "-o",
     "--output",
+    type=click.Path(),
     metavar="PATH",
     help="Write a results file for each FILE into this folder; or, for one FILE, a path that ends in .json.",
 )

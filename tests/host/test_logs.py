@@ -98,7 +98,7 @@ def test_a_log_of_the_hosts_own_task_gets_its_true_score(
         model=Scripted(lambda asked, _: replies[asked]),
         tasks=[task],
         task_manager=hosts_own,
-        limit=16,
+        limit=8,
         log_samples=True,
         bootstrap_iters=0,
         confirm_run_unsafe_code=True,
@@ -107,10 +107,10 @@ def test_a_log_of_the_hosts_own_task_gets_its_true_score(
     reported = results["results"][task]["pass@1,create_test"]
     score = scored(judge, log(results, task, tmp_path))
     assert score.direction == kind
-    assert score.statuses == {Status.PASSED: 16}
+    assert score.statuses == {Status.PASSED: 8}
     assert score.run.stated == pytest.approx(100 * reported)
     if kind == "output":
         # It strips the quotes of string answers, so that a right answer fails where the output is a string.
-        strings = sum(isinstance(ast.literal_eval(p.output), str) for p in published[:16])
+        strings = sum(isinstance(ast.literal_eval(p.output), str) for p in published[:8])
         assert strings > 0
-        assert reported == pytest.approx(1 - strings / 16)
+        assert reported == pytest.approx(1 - strings / 8)
