@@ -149,7 +149,7 @@ class Pool:
         self._finalizer = weakref.finalize(self, _close_all, self._places, self._owner)
 
     def start(self) -> dict[str, str]:
-        """Start one worker if none is there and return what each layer came to on this machine, in words.
+        """Start a worker and return what each layer came to on this machine, in words.
 
         Raises:
             IsolationError: A layer cannot be put up here.
@@ -167,9 +167,15 @@ class Pool:
                         if not chunk:
                             raise WorkerError(_failed_start(worker))
                         buffer += chunk
-                return _layers_of(hello)
-            finally:
+                layers = _layers_of(hello)
+            except BaseException:
                 worker.stop()
+                raise
+            worker.greeted = True
+            if True in self._places[0]:
+                self._places[0][True].stop()
+            self._places[0][True] = worker
+            return layers
 
     def run(self, requests: Sequence[Request]) -> list[Reply]:
         """Evaluate all requests and return their replies in order.
