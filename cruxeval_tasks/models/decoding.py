@@ -48,11 +48,19 @@ class Prefix:
 
 @dataclass
 class Prompt:
-    """Tokens, and the samples that are to continue them. `ids` holds at least one token after the prefix."""
+    """Tokens, and the samples that are to continue them. `ids` holds at least one token after the prefix.
+
+    A sample that was begun already, and lost its place, stands alone.
+    """
 
     ids: list[int]
     prefix: Prefix
     samples: deque[Sample]
+
+    @property
+    def so_far(self) -> list[int]:
+        """What the next samples continue."""
+        return self.ids + self.samples[0].tokens
 
 
 @dataclass(frozen=True)
@@ -241,7 +249,7 @@ class Decoder:
             batch.append(prompt)
             places -= len(prompt.samples)
         prefix = batch[0].prefix
-        layers, logits = self._network.prefill(prefix, [prompt.ids[len(prefix.ids) :] for prompt in batch])
+        layers, logits = self._network.prefill(prefix, [prompt.so_far[len(prefix.ids) :] for prompt in batch])
         for prompt, suffix, row in zip(batch, layers, logits, strict=True):
             self._waiting.popleft()
             self._prefilled.append(_Prefilled(prompt, suffix, row))
@@ -250,7 +258,7 @@ class Decoder:
         """Give samples of a prompt their first token, and those that are not done with it a row."""
         prompt = ready.prompt
         count = min(places, len(prompt.samples))
-        tokens = self._choice.next_tokens(ready.logits.expand(count, -1), lambda: [prompt.ids] * count)
+        tokens = self._choice.next_tokens(ready.logits.expand(count, -1), lambda: [prompt.so_far] * count)
         samples = [prompt.samples.popleft() for _ in range(count)]
         for sample, done in zip(samples, self._append(samples, tokens), strict=True):
             if not done:
@@ -287,7 +295,7 @@ class Decoder:
         """
         self.rows //= 2
         _log.warning("Out of memory: going on with %d samples at a time.", self.rows)
-        again = [Prompt(row.prompt.ids + row.sample.tokens, row.prompt.prefix, deque([row.sample])) for row in self._active]
+        again = [Prompt(row.prompt.ids, row.prompt.prefix, deque([row.sample])) for row in self._active]
         again += [ready.prompt for ready in self._prefilled]
         self._waiting.extendleft(reversed(again))
         self._prefilled.clear()

@@ -21,6 +21,10 @@ from cruxeval_tasks.models.decoding import Choice, Decoder, Network, Prefix, Pro
 
 _log = logging.getLogger(__name__)
 
+# Where no batch size was asked for. A step takes little longer for a few rows than for one, since it has to read all
+# weights in any case.
+_DEFAULT_ROWS = 16
+
 
 @dataclass(frozen=True)
 class _Group:
@@ -37,9 +41,9 @@ class SharedHFLM(HFLM):  # type: ignore[misc]
     prompts of a task begin with is computed once, and each completion stops by itself and makes room for the next.
     Greedy decoding gives the text that `hf` gives with batch size 1, sampling the same distribution.
 
-    `batch_size` is the number of samples generated at a time, except that the samples of one prompt stay together
-    (up to `max_batch_size`): with the host's default of 1 and ten samples for each prompt there are ten. With `auto`
-    it is `max_batch_size`. It is halved whenever memory runs out.
+    `batch_size` is the number of samples generated at a time, of one prompt or of several. 1, which is what the host
+    passes where none was asked for, stands for 16, and `auto` for `max_batch_size`, which bounds both. It is halved
+    whenever memory runs out.
 
     Where the model or a setting does not allow it, says so once and does what `hf` does.
     """
@@ -79,6 +83,13 @@ class SharedHFLM(HFLM):  # type: ignore[misc]
             return choice
         return self._probe_objection or choice
 
+    @property
+    def _rows(self) -> int:
+        """How many samples are generated at a time."""
+        if self.batch_size == "auto":
+            return int(self.max_batch_size)
+        return min(_DEFAULT_ROWS, int(self.max_batch_size)) if self.batch_size == 1 else int(self.batch_size)
+
     @functools.cached_property
     def _network(self) -> Network:
         return Network(
@@ -103,14 +114,7 @@ class SharedHFLM(HFLM):  # type: ignore[misc]
             arguments["until"], eos=self.tok_decode(self.eot_token_id, skip_special_tokens=False)
         )
         prompts = self._prompts(requests, arguments["max_gen_toks"], choice.do_sample)
-        rows = self.max_batch_size if self.batch_size == "auto" else self.batch_size
-        together = max(len(prompt.samples) for prompt in prompts)
-        decoder = Decoder(
-            self._network,
-            choice,
-            support.StopStrings(self.tokenizer, until),
-            rows=max(int(rows), min(together, self.max_batch_size)),
-        )
+        decoder = Decoder(self._network, choice, support.StopStrings(self.tokenizer, until), self._rows)
         for sample in decoder.run(prompts):
             text = self._text(sample.tokens, until)
             for index in sample.tag:
