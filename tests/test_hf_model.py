@@ -64,7 +64,7 @@ SIZES = dict(
 def tiny(kind: str = "Llama", **changes: Any) -> Any:
     config = getattr(transformers, f"{kind}Config")(**{**SIZES, **changes})
     torch.manual_seed(0)
-    return getattr(transformers, f"{kind}ForCausalLM")(config).eval()
+    return transformers.AutoModelForCausalLM.from_config(config).eval()
 
 
 @pytest.fixture(scope="module")
@@ -244,6 +244,33 @@ def test_top_k_keeps_only_the_likeliest(model: Any, tokenizer: Any) -> None:
     assert statistic < bound(freedom)
 
 
+@pytest.mark.parametrize("candidates", [256, 3, 1], ids=["always enough", "mostly enough", "rarely enough"])
+def test_top_p_keeps_the_likeliest_that_reach_it(
+    model: Any, tokenizer: Any, candidates: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoding, "_CANDIDATES", candidates)
+
+    def warp(scores: Any) -> Any:
+        kept, reached = set(), 0.0
+        chances = torch.softmax(scores, dim=0).tolist()
+        for token in sorted(range(len(chances)), key=lambda token: -chances[token]):
+            if reached >= 0.8:
+                break
+            kept.add(token)
+            reached += chances[token]
+        return torch.tensor([score if token in kept else -math.inf for token, score in enumerate(scores.tolist())])
+
+    settings = {"until": [], "max_gen_toks": 2, "do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 0.8}
+    (context,) = prompts(1)
+    torch.manual_seed(3)
+    observed = Counter(run(SharedHFLM, model, tokenizer, requests([context], settings, samples=2000)))
+    exact = exact_distribution(model, tokenizer, context, warp)
+    assert 5 < len(exact) < 800
+    assert observed.keys() <= exact.keys()
+    statistic, freedom = chi_square(observed, exact, 2000)
+    assert statistic < bound(freedom)
+
+
 def test_one_prefill_for_a_prompt_and_one_for_what_prompts_share(
     model: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -316,18 +343,18 @@ def test_out_of_memory_with_a_single_row_is_an_error(
 
 
 def test_completions_are_handed_to_the_host_s_cache(model: Any, tokenizer: Any) -> None:
-    class Hook:
-        seen: list[Any] = []
+    seen: list[Any] = []
 
+    class Hook:
         def add_partial(self, kind: str, request: Any, text: str) -> None:
-            self.seen.append((kind, *request, text))
+            seen.append((kind, *request, text))
 
     wanted = requests(prompts(3), SAMPLED, samples=2)
     lm = SharedHFLM(pretrained=model, tokenizer=tokenizer, batch_size=1)
     lm.cache_hook = Hook()
     texts = lm.generate_until(wanted, disable_tqdm=True)
     expected = [("generate_until", *request.args, text) for request, text in zip(wanted, texts, strict=True)]
-    assert sorted(Hook.seen, key=str) == sorted(expected, key=str)
+    assert sorted(seen, key=str) == sorted(expected, key=str)
 
 
 @pytest.mark.parametrize(
@@ -448,5 +475,7 @@ def test_the_host_finds_it_by_name() -> None:
 
 
 def test_the_command_line_stays_light() -> None:
-    code = "import sys, cruxeval_tasks.cli, cruxeval_tasks.host; assert not {'torch', 'transformers'} & set(sys.modules)"
+    code = (
+        "import sys, cruxeval_tasks.cli, cruxeval_tasks.host; assert not {'torch', 'transformers'} & set(sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,7 +7,6 @@ import logging
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from os.path import commonprefix
 from typing import Any
 
 import torch
@@ -177,8 +176,9 @@ def _shared(prompts: list[list[int]]) -> list[int]:
     """What all prompts begin with, short of a whole prompt. Nothing where there is one prompt only."""
     if len(prompts) == 1:
         return []
-    common: list[int] = commonprefix(prompts)  # type: ignore[type-var]
-    return common[: min(map(len, prompts)) - 1]
+    first, last = min(prompts), max(prompts)  # what these two begin with, all between them begin with
+    length = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    return first[: min(length, min(map(len, prompts)) - 1)]
 
 
 @functools.cache
