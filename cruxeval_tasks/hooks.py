@@ -7,13 +7,15 @@ there, the scoring on one problem after the other. Filters run under `--predict_
 from __future__ import annotations
 
 import atexit
+import logging
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cruxeval_tasks.answers import input_answer, output_answer
-from cruxeval_tasks.judging.judge import Check, Direction, Judge
+from cruxeval_tasks.judging.confine import LAYERS
+from cruxeval_tasks.judging.judge import Check, Direction, IsolationError, Judge
 from cruxeval_tasks.passk import pass_at_k
 from cruxeval_tasks.problems import ProblemSet, load_problems, smoke_problems
 from cruxeval_tasks.published import prompt
@@ -23,50 +25,113 @@ if TYPE_CHECKING:
 
 Doc = dict[str, Any]
 
+Executes = Literal["always", "sometimes", "never"]
+"""Whether an answer must be executed to be judged: a call of `f` always, a value only where it is no literal."""
+
+_log = logging.getLogger(__name__)
+
 
 class Answer(str):
     """An answer that a filter took out of a completion; empty where there was none.
 
     The type tells it from a bare completion, which some versions of the host hand to the scoring under
     `--predict_only`. An empty text and not None, because the host logs None as the text "None", which is an answer.
+
+    Attributes:
+        doc: The problem whose prompt was completed.
     """
 
-    __slots__ = ()
+    doc: Doc
+
+    def __new__(cls, text: str, doc: Doc) -> Answer:
+        answer = super().__new__(cls, text)
+        answer.doc = doc
+        return answer
+
+    def __getnewargs__(self) -> tuple[str, Doc]:  # type: ignore[override]
+        """Let it be pickled: with several ranks the host gathers the samples that it logs."""
+        return str(self), self.doc
 
 
 # --- data sets ---
 
 
 def benchmark(
-    *, problems: str | None = None, repeats: int | None = None, k: Sequence[int] = (1,), **_: object
+    *,
+    executes: Executes,
+    problems: str | None = None,
+    repeats: int | None = None,
+    k: Sequence[int] = (1,),
+    allow_unisolated: bool = False,
+    **_: object,
 ) -> dict[str, Dataset]:
     """Return the problems under the split `test`, from the file `problems` or where `load_problems` finds them.
 
     Args:
+        executes: Whether answers to the task need execution, from its `dataset_kwargs`.
         problems: JSONL file, from `--metadata '{"problems": PATH}'`.
         repeats: Samples of each problem, where the task's `metadata` repeats it: the host does not say it otherwise.
         k: The k of each pass@k to report, from the task's `metadata`.
+        allow_unisolated: Judge without the layers of isolation that this machine lacks, from
+            `--metadata '{"allow_unisolated": true}'`; the host keeps it with the results.
         _: The rest of the metadata and the model's arguments, which the host passes too.
+
+    Raises:
+        IsolationError: Answers always need execution, and cannot be isolated here.
+        ProblemSetError: The problems cannot be read, or one of them is bad.
+        ValueError: The task asks for a pass@k that its number of samples does not give.
     """
-    return {"test": _dataset(load_problems(problems, judge=_judge()), repeats, k)}
+    judge = _ready_judge(executes, allow_unisolated)
+    return {"test": _dataset(load_problems(problems, judge=judge), repeats, k, allow_unisolated)}
 
 
-def smoke(*, repeats: int | None = None, k: Sequence[int] = (1,), **_: object) -> dict[str, Dataset]:
-    """Return the bundled problems under the split `test`, whatever problems are configured elsewhere."""
-    return {"test": _dataset(smoke_problems(), repeats, k)}
+def smoke(
+    *,
+    executes: Executes,
+    repeats: int | None = None,
+    k: Sequence[int] = (1,),
+    allow_unisolated: bool = False,
+    **_: object,
+) -> dict[str, Dataset]:
+    """Return the bundled problems under the split `test`, whatever problems are configured elsewhere; see `benchmark`."""
+    _ready_judge(executes, allow_unisolated)
+    return {"test": _dataset(smoke_problems(), repeats, k, allow_unisolated)}
 
 
-def _dataset(problem_set: ProblemSet, repeats: int | None, k: Sequence[int]) -> Dataset:
+def _ready_judge(executes: Executes, allow_unisolated: bool) -> Judge:
+    """Return the judge, having said what isolation lacks: now, while nothing is generated that could be lost."""
+    judge = _judge(allow_unisolated)
+    if executes == "never":
+        return judge
+    try:
+        missing = [layer for layer in LAYERS if layer not in judge.isolation]
+    except IsolationError as error:
+        if executes == "always":
+            raise
+        _log.warning(
+            "Output predictions that are literals will be judged, since nothing is executed for them; the first one "
+            "that needs execution will stop the run when all is generated (keep what is, with --use_cache): %s",
+            error,
+        )
+        return judge
+    if missing:
+        _log.warning("Answers will run WITHOUT %s: this machine has none of it.", ", ".join(missing))
+    return judge
+
+
+def _dataset(problem_set: ProblemSet, repeats: int | None, k: Sequence[int], allow_unisolated: bool) -> Dataset:
     from datasets import Dataset  # takes a second to import; the host has done so already
 
-    ks = [k] if isinstance(k, int) else list(k)
-    if repeats is not None:
-        for each in ks:
-            pass_at_k(repeats, 0, each)  # raises where it asks for more samples than there will be: now, not after the run
+    ks = [k] if isinstance(k, int) else k
+    if not isinstance(ks, list | tuple) or not ks or not all(type(each) is int for each in ks):
+        raise ValueError(f"the task's `k` must be a whole number or a list of them, such as [1, 10], not {k!r}")
+    for each in ks:
+        # Raises where a k asks for more samples than there will be: now, not when all are generated.
+        pass_at_k(each if repeats is None else repeats, 0, each)
     # The scoring is given a problem and its answers only, so what it has to report travels with each problem.
-    sampling = {"repeats": repeats, "k": ks}
+    settings = {"repeats": repeats, "k": list(ks), "allow_unisolated": allow_unisolated}
     rows = [
-        {"id": p.id, "code": p.code, "input": p.input, "output": p.output, "sampling": sampling} for p in problem_set
+        {"id": p.id, "code": p.code, "input": p.input, "output": p.output, "settings": settings} for p in problem_set
     ]
     return Dataset.from_list(rows)
 
@@ -126,45 +191,53 @@ def _answers(
     # With several ranks the host pads: it repeats the last problem of a rank that has fewer, which then has a multiple
     # of the samples that were asked for. The others show the right number; a lone problem has the task's word for it.
     samples = min(len(r) for r in completions)
-    stated = docs[0]["sampling"]["repeats"]
+    stated = docs[0]["settings"]["repeats"]
     if len(completions) == 1 and stated is not None:
         samples = min(samples, stated)
-    # Servers give None where a reply holds reasoning only.
-    return [[Answer(extract(text or "") or "") for text in r[:samples]] for r in completions]
+    return [
+        # Servers give None where a reply holds reasoning only.
+        [Answer(extract(text or "") or "", doc) for text in r[:samples]]
+        for r, doc in zip(completions, docs, strict=True)
+    ]
 
 
 # --- scoring ---
 
 
-def output_results(doc: Doc, results: Sequence[Any]) -> dict[str, float] | None:
+def output_results(doc: Doc, results: Sequence[Any]) -> dict[str, float]:
     """Return the metrics of one problem of output prediction; see `_results`."""
     return _results("output", doc, results)
 
 
-def input_results(doc: Doc, results: Sequence[Any]) -> dict[str, float] | None:
+def input_results(doc: Doc, results: Sequence[Any]) -> dict[str, float]:
     """Return the metrics of one problem of input prediction; see `_results`."""
     return _results("input", doc, results)
 
 
-def _results(direction: Direction, doc: Doc, results: Sequence[Any]) -> dict[str, float] | None:
-    """Return `pass@k` for each k of the task, and `answered`, the share of completions that hold a well-formed answer.
+def _results(direction: Direction, doc: Doc, results: Sequence[Any]) -> dict[str, float]:
+    """Return `pass@k` for each k of the task, and `answered`, the share of completions with a well-formed answer.
 
     Args:
         results: The answers from the filter, in a list of its own (host 0.4) or bare (host 0.5).
 
     Returns:
-        The metrics, or None where the completions did not pass the filter: host 0.5 under `--predict_only`, which then
-        scores nothing.
+        The metrics; none where the completions did not pass the filter, as with host 0.5 under `--predict_only`.
     """
     answers = results[0] if results and isinstance(results[0], list) else results
     if not all(isinstance(answer, Answer) for answer in answers):
-        return None
-    verdicts = _judge().judge(
+        _warn_unfiltered()
+        return {}
+    if any(answer.doc[field] != doc[field] for answer in answers for field in ("code", "input", "output")):
+        raise ValueError(
+            f"the model was asked about another problem than {doc['id']}: --cache_requests found the prompts of "
+            "another problem set. Make them anew with --cache_requests refresh"
+        )
+    verdicts = _judge(doc["settings"]["allow_unisolated"]).judge(
         [Check(direction=direction, code=doc["code"], output=doc["output"], answer=a or None) for a in answers]
     )
     n = len(verdicts)
     passed = sum(v.passed for v in verdicts)
-    metrics = {f"pass@{k}": pass_at_k(n, passed, k) for k in doc["sampling"]["k"]}
+    metrics = {f"pass@{k}": pass_at_k(n, passed, k) for k in doc["settings"]["k"]}
     return metrics | {"answered": sum(v.answered for v in verdicts) / n}
 
 
@@ -176,16 +249,24 @@ def likelihood_results(doc: Doc, results: Sequence[tuple[float, bool]]) -> dict[
             gives, and whether each of its tokens was the most likely one.
 
     Returns:
-        `bits_per_byte`, in bits for each UTF-8 byte of that continuation, and `greedy_match`, 1.0 or 0.0.
+        `gold_bits_per_byte`, in bits for each UTF-8 byte of that continuation, and `gold_greedy`, 1.0 or 0.0.
     """
     ((log_likelihood, is_greedy),) = results
     size = len(gold_continuation(doc).encode())
-    return {"bits_per_byte": -log_likelihood / math.log(2) / size, "greedy_match": float(is_greedy)}
+    return {"gold_bits_per_byte": -log_likelihood / math.log(2) / size, "gold_greedy": float(is_greedy)}
 
 
 @cache
-def _judge() -> Judge:
-    """Return the judge of this process. Its workers start with the first answer that needs one, and end with the process."""
-    judge = Judge()
+def _warn_unfiltered() -> None:
+    _log.warning(
+        "Nothing is scored: the completions did not go through the filter of the task. "
+        "That is what --predict_only is for; without it, the task's `filter_list` is missing."
+    )
+
+
+@cache
+def _judge(allow_unisolated: bool) -> Judge:
+    """Return the judge of this process. Its workers start when first needed, and end with it."""
+    judge = Judge(allow_unisolated=allow_unisolated)
     atexit.register(judge.close)
     return judge

@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from cruxeval_tasks.errors import UserError
 from cruxeval_tasks.judging.judge import Check, Judge, Status, Verdict
 
 HUB_DATASET = "cruxeval-org/cruxeval"
@@ -46,7 +47,7 @@ _PARSER_ERRORS = (SyntaxError, ValueError, TypeError, MemoryError, RecursionErro
 _Row = TypeVar("_Row")
 
 
-class ProblemSetError(ValueError):
+class ProblemSetError(UserError, ValueError):
     """A problem set that cannot be used. The message says where, what is wrong and what to do."""
 
 
@@ -126,6 +127,15 @@ def smoke_problems() -> ProblemSet:
     return load_problems(_SMOKE_FILE)
 
 
+def problem_set(rows: Iterable[object], source: str, *, judge: Judge | None = None) -> ProblemSet:
+    """Check rows that are in memory already, as `load_problems` does; `source` is for messages.
+
+    Raises:
+        ProblemSetError: There is a bad row. The first ten bad rows are named.
+    """
+    return _checked(source, enumerate(rows, start=1), _problem, judge)
+
+
 def _load_file(path: str | os.PathLike[str], named_by: str, judge: Judge | None) -> ProblemSet:
     """Load a JSONL file. A byte order mark, blank lines and further fields are allowed."""
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
@@ -158,7 +168,7 @@ def _load_file(path: str | os.PathLike[str], named_by: str, judge: Judge | None)
 
 def _load_hub(judge: Judge | None) -> ProblemSet:
     """Load the published problems from the hub, or from the copy of it that an earlier run left."""
-    import datasets  # type: ignore[import-untyped]  # not at the top: it is slow to import
+    import datasets  # not at the top: it is slow to import
 
     try:
         dataset = list(datasets.load_dataset(HUB_DATASET, split=HUB_SPLIT))
@@ -166,7 +176,7 @@ def _load_hub(judge: Judge | None) -> ProblemSet:
         raise ProblemSetError(
             f"the hub dataset {HUB_DATASET} cannot be loaded ({type(error).__name__}: {error}); "
             f"without the hub, set {PROBLEMS_VARIABLE} to the path of a JSONL file of the problems, "
-            """or pass it as --metadata '{"problems": "PATH"}'"""
+            """or pass it: --metadata '{"problems": "PATH"}' to lm_eval, --problems PATH to cruxeval"""
         ) from error
     source = f"{HUB_DATASET}, split {HUB_SPLIT}"
     if not dataset:

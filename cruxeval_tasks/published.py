@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from cruxeval_tasks.errors import UserError
+
 Kind = Literal["output_direct", "output_cot", "output_phind", "input_direct", "input_cot"]
 
 REPO_VARIABLE = "CRUXEVAL_REPO"
@@ -34,7 +36,7 @@ _GET_IT = (
 )
 
 
-class PublishedPromptsError(Exception):
+class PublishedPromptsError(UserError):
     """The authors' prompts could not be read. The message says why and what to do."""
 
 
@@ -49,7 +51,8 @@ def prompt(kind: Kind, code: str, given: str) -> str:
     Raises:
         PublishedPromptsError: if the authors' file cannot be had, is another one, or is not of the known shape.
     """
-    return "".join({"code": code, "given": given}[piece.name] if isinstance(piece, _Slot) else piece for piece in _template(kind))
+    filling = {"code": code, "given": given}
+    return "".join(filling[piece.name] if isinstance(piece, _Slot) else piece for piece in _template(kind))
 
 
 class _Slot:
@@ -109,7 +112,7 @@ def _source() -> str:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise PublishedPromptsError(f"cannot read the authors' prompts from {path} ({error.strerror}): {_GET_IT}") from error
+        raise PublishedPromptsError(f"cannot read the authors' prompts {path} ({error.strerror}): {_GET_IT}") from error
     if hashlib.sha256(content).hexdigest() != SHA256:
         raise PublishedPromptsError(
             f"{path} is not the authors' prompts.py at commit {COMMIT[:12]}: its SHA-256 is another one. "

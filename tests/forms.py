@@ -1,12 +1,17 @@
 """The forms in which models write an answer, as text around the answer of a problem.
 
-Each form is a function of (input, output, direction) that writes a whole completion. The answer that it states is the
-gold one; every wrong answer in it is one that the form's rule passes over.
+Each form is a function of (input, output, direction) that writes a whole completion. The answer that it
+states is the gold one; every wrong answer in it is one that the form's rule passes over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import json
+import warnings
+from collections.abc import Callable, Mapping
+
+from cruxeval_tasks.answers import input_answer, output_answer
 
 Form = Callable[[str, str, str], str]
 
@@ -41,6 +46,37 @@ def _wrong(i: str, o: str, direction: str) -> str:
     return f"assert f('wrong', {i}) == {o}"
 
 
+def directions(name: str) -> list[str]:
+    return [ONLY[name]] if name in ONLY else ["output", "input"]
+
+
+def extract(completion: str, direction: str) -> str | None:
+    return output_answer(completion) if direction == "output" else input_answer(completion)
+
+
+def gold_answer(problem: Mapping[str, str], direction: str) -> str:
+    return problem["output"] if direction == "output" else f"f({problem['input']})"
+
+
+def same_answer(answer: str | None, gold: str) -> bool:
+    """Whether both are one expression, and the same one, or literals of one value."""
+    if answer is None:
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            parsed, expected = (ast.parse(text.strip(), mode="eval") for text in (answer, gold))
+        except (SyntaxError, ValueError):
+            return False
+        if ast.dump(parsed) == ast.dump(expected):
+            return True
+        try:
+            value, target = ast.literal_eval(parsed), ast.literal_eval(expected)
+        except ValueError:
+            return False
+    return bool(value == target)
+
+
 # The prompt's own form, and what base models add to it
 
 
@@ -72,7 +108,8 @@ def _(i: str, o: str, d: str) -> str:
 @form("repeated question after the answer")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"{_assertion(i, o)}\n[/ANSWER]\n\n[PYTHON]\ndef f(n):\n    return n + 1\nassert f(3) == ??\n[/PYTHON]\n"
+        f"{_assertion(i, o)}\n[/ANSWER]\n\n[PYTHON]\ndef f(n):\n    return n + 1\n"
+        "assert f(3) == ??\n[/PYTHON]\n"
         "[ANSWER]\nassert f(3) == 4\n[/ANSWER]\n\n[PYTHON]\ndef f(n):\n    return"
     )
 
@@ -85,16 +122,20 @@ def _(i: str, o: str, d: str) -> str:
 @form("repeated question with the instruction")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"{_assertion(i, o)}\n[/ANSWER]\n\nComplete the next assertion between [ANSWER] and [/ANSWER] tags.\n\n"
-        "[PYTHON]\ndef f(s):\n    return s + 'a'\nassert f('x') == ??\n[/PYTHON]\n[ANSWER]\nassert f('x') == 'xa'\n[/ANSWER]\n"
+        f"{_assertion(i, o)}\n[/ANSWER]\n\n"
+        "Complete the next assertion between [ANSWER] and [/ANSWER] tags.\n\n"
+        "[PYTHON]\ndef f(s):\n    return s + 'a'\nassert f('x') == ??\n[/PYTHON]\n[ANSWER]\n"
+        "assert f('x') == 'xa'\n[/ANSWER]\n"
     )
 
 
 @form("thought, then repeated question")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"Step by step.\n[/THOUGHT]\n[ANSWER]\n{_assertion(i, o)}\n[/ANSWER]\n\n[PYTHON]\ndef f(n):\n    return n\n"
-        "assert f(3) == ??\n[/PYTHON]\n[THOUGHT]\nIt returns n.\n[/THOUGHT]\n[ANSWER]\nassert f(3) == 3\n[/ANSWER]"
+        f"Step by step.\n[/THOUGHT]\n[ANSWER]\n{_assertion(i, o)}\n[/ANSWER]\n\n[PYTHON]\n"
+        "def f(n):\n    return n\n"
+        "assert f(3) == ??\n[/PYTHON]\n[THOUGHT]\nIt returns n.\n[/THOUGHT]\n[ANSWER]\n"
+        "assert f(3) == 3\n[/ANSWER]"
     )
 
 
@@ -185,7 +226,8 @@ def _(i: str, o: str, d: str) -> str:
 @form("several fences, the last counts")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"The code:\n```python\ndef f(x):\n    return x\n```\nAt first sight:\n```python\n{_wrong(i, o, d)}\n```\n"
+        "The code:\n```python\ndef f(x):\n    return x\n```\nAt first sight:\n```python\n"
+        f"{_wrong(i, o, d)}\n```\n"
         f"but in fact:\n```python\n{_assertion(i, o)}\n```"
     )
 
@@ -427,29 +469,23 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("JSON object")
 def _(i: str, o: str, d: str) -> str:
-    import json
-
-    return json.dumps({"reasoning": "It's f(2) == 3, \"quoted\".", "answer": _bare(i, o, d)}, indent=4)
+    return json.dumps({"reasoning": 'It\'s f(2) == 3, "quoted".', "answer": _bare(i, o, d)}, indent=4)
 
 
 @form("JSON object with an assertion")
 def _(i: str, o: str, d: str) -> str:
-    import json
-
     return json.dumps({"answer": _assertion(i, o)})
 
 
 @form("JSON object in a fence")
 def _(i: str, o: str, d: str) -> str:
-    import json
-
-    return "Here:\n```json\n" + json.dumps({"reasoning": "...", "answer": _bare(i, o, d)}, ensure_ascii=False) + "\n```\n"
+    return (
+        "Here:\n```json\n" + json.dumps({"reasoning": "...", "answer": _bare(i, o, d)}, ensure_ascii=False) + "\n```\n"
+    )
 
 
 @form("JSON object in tags")
 def _(i: str, o: str, d: str) -> str:
-    import json
-
     return "[ANSWER]\n" + json.dumps({"answer": _bare(i, o, d)}) + "\n[/ANSWER]"
 
 
@@ -531,7 +567,8 @@ def _(i: str, o: str, d: str) -> str:
 @form("several think traces")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"<think>{_trace(i, o, d)}</think>\n{_wrong(i, o, d)}\n<think>\nHm, no.\n{_trace(i, o, d)}\n</think>\n"
+        f"<think>{_trace(i, o, d)}</think>\n{_wrong(i, o, d)}\n<think>\nHm, no.\n"
+        f"{_trace(i, o, d)}\n</think>\n"
         f"{_assertion(i, o)}"
     )
 
@@ -557,3 +594,245 @@ def _(i: str, o: str, d: str) -> str:
 @form("channels without their marks")
 def _(i: str, o: str, d: str) -> str:
     return f"analysis{_trace(i, o, d)}assistantfinal{_assertion(i, o)}"
+
+
+# Further ways to write the same
+
+
+@form("the call is in the prompt too", only="output")
+def _(i: str, o: str, d: str) -> str:
+    return f" == {o}\n[/ANSWER]"
+
+
+@form("another problem without its tag")
+def _(i: str, o: str, d: str) -> str:
+    return (
+        f"{_assertion(i, o)}\n[/ANSWER]\n\nNext problem: n is given.\n[ANSWER]\n"
+        "assert f('zz', 'zz') == 'zzzz'\n[/ANSWER]"
+    )
+
+
+@form("base model, fenced, then another problem")
+def _(i: str, o: str, d: str) -> str:
+    return (
+        f"```python\n{_assertion(i, o)}\n```\n[/ANSWER]\n\n[PYTHON]\ndef f(n):\n    return n\n[/PYTHON]\n"
+        "[ANSWER]\n```python\nassert f(3) == 3\n```\n[/ANSWER]"
+    )
+
+
+@form("tags are mentioned before and after")
+def _(i: str, o: str, d: str) -> str:
+    return (
+        f"I'll put it between [ANSWER] and [/ANSWER] tags.\n\n[ANSWER]\n{_assertion(i, o)}\n[/ANSWER]\n\n"
+        "The assertion between the [ANSWER] and [/ANSWER] tags doesn't fail."
+    )
+
+
+@form("two opening tags")
+def _(i: str, o: str, d: str) -> str:
+    return f"[ANSWER]\n[ANSWER]\n{_assertion(i, o)}\n[/ANSWER]\n[/ANSWER]"
+
+
+@form("backticks inside tags")
+def _(i: str, o: str, d: str) -> str:
+    return f"[ANSWER]`{_bare(i, o, d)}`[/ANSWER]"
+
+
+@form("bold inside tags")
+def _(i: str, o: str, d: str) -> str:
+    return f"[ANSWER]\n**{_bare(i, o, d)}**\n[/ANSWER]"
+
+
+@form("box inside tags")
+def _(i: str, o: str, d: str) -> str:
+    return f"[ANSWER]\n\\boxed{{{_bare(i, o, d)}}}\n[/ANSWER]"
+
+
+@form("label inside tags")
+def _(i: str, o: str, d: str) -> str:
+    return f"[ANSWER]\nAnswer: {_bare(i, o, d)}\n[/ANSWER]"
+
+
+@form("nothing but the answer")
+def _(i: str, o: str, d: str) -> str:
+    return _bare(i, o, d)
+
+
+@form("answer first, then an explanation")
+def _(i: str, o: str, d: str) -> str:
+    return f"{_bare(i, o, d)}\n\nExplanation: it's what the loop leaves. It doesn't sort."
+
+
+@form("all bold")
+def _(i: str, o: str, d: str) -> str:
+    return f"So it's clear.\n\n**The final answer is {_bare(i, o, d)}**"
+
+
+@form("label with an equals sign")
+def _(i: str, o: str, d: str) -> str:
+    return f"Answer = {_bare(i, o, d)}"
+
+
+@form("heading, then a fence")
+def _(i: str, o: str, d: str) -> str:
+    return f"### Reasoning\nIt isn't sorted.\n\n### Final Answer\n```python\n{_bare(i, o, d)}\n```\n"
+
+
+@form("a list item after the label")
+def _(i: str, o: str, d: str) -> str:
+    return f"Answer:\n- {_bare(i, o, d)}"
+
+
+@form("call returns", only="output")
+def _(i: str, o: str, d: str) -> str:
+    return f"It isn't hard. `f({i})` returns `{o}`."
+
+
+@form("call returns, no backticks", only="output")
+def _(i: str, o: str, d: str) -> str:
+    return f"Therefore f({i}) returns {o}."
+
+
+@form("call and arrow", only="output")
+def _(i: str, o: str, d: str) -> str:
+    return f"f({i}) -> {o}"
+
+
+@form("the function returns, a type in between", only="output")
+def _(i: str, o: str, d: str) -> str:
+    return f"Since it's not changed, the function returns the value {o}, which doesn't surprise."
+
+
+@form("code span at the end")
+def _(i: str, o: str, d: str) -> str:
+    return f"This comes out as `{_bare(i, o, d)}`"
+
+
+@form("session without spaces and with another command", only="output")
+def _(i: str, o: str, d: str) -> str:
+    return f">>> x = 1\n>>> f({i})\n{o}\n>>> x\n"
+
+
+@form("call, then a comment line", only="output")
+def _(i: str, o: str, d: str) -> str:
+    return f"```python\nresult = f({i})\n# {o}\n```"
+
+
+@form("assert without a space")
+def _(i: str, o: str, d: str) -> str:
+    return f"assert(f({i}) == {o})"
+
+
+@form("assertion over two lines by a backslash")
+def _(i: str, o: str, d: str) -> str:
+    return f"assert f({i}) == \\\n    {o}\n"
+
+
+@form("assertion with a message over lines")
+def _(i: str, o: str, d: str) -> str:
+    return f"```python\n{_assertion(i, o)}, (\n    'expected ' + str(1)\n)\n```"
+
+
+@form("compared and then compared again")
+def _(i: str, o: str, d: str) -> str:
+    return f"{_assertion(i, o)} == True"
+
+
+@form("numbered assertion")
+def _(i: str, o: str, d: str) -> str:
+    return f"1. {_assertion(i, o)}\n"
+
+
+@form("comment and prose after the assertion")
+def _(i: str, o: str, d: str) -> str:
+    return f"{_assertion(i, o)} # it's 'so'\n\n# Explanation: it doesn't matter what f(3) is, f(3) == 4"
+
+
+@form("boxed in display math")
+def _(i: str, o: str, d: str) -> str:
+    return f"\\[\n\\boxed{{\\texttt{{{_bare(i, o, d)}}}}}\n\\]"
+
+
+@form("boxed with escaped braces")
+def _(i: str, o: str, d: str) -> str:
+    if "\\" in _bare(i, o, d):  # whether a backslash is LaTeX's or Python's cannot be told
+        return f"\\boxed{{{_bare(i, o, d)}}}"
+    return "\\boxed{" + _bare(i, o, d).replace("{", "\\{").replace("}", "\\}") + "}"
+
+
+@form("JSON on one line, key in capitals")
+def _(i: str, o: str, d: str) -> str:
+    return json.dumps({"Reasoning": f"assert f({i}) == 3", "Answer": _bare(i, o, d)})
+
+
+@form("JSON, then a remark")
+def _(i: str, o: str, d: str) -> str:
+    return "To complete the assertion:\n" + json.dumps({"final_answer": _bare(i, o, d)}) + "\nIt isn't f(3)."
+
+
+@form("guillemets around the answer")
+def _(i: str, o: str, d: str) -> str:
+    return f"\u00ab{_bare(i, o, d)}\u00bb"
+
+
+@form("single typographic quotes around the answer in tags")
+def _(i: str, o: str, d: str) -> str:
+    return f"[ANSWER]\n\u2018{_bare(i, o, d)}\u2019\n[/ANSWER]"
+
+
+@form("byte order mark and zero-width spaces")
+def _(i: str, o: str, d: str) -> str:
+    return f"\ufeffassert f({i})\u200b == {o}\u200b"
+
+
+@form("lone carriage returns")
+def _(i: str, o: str, d: str) -> str:
+    return f"Sure.\r[ANSWER]\r{_assertion(i, o)}\r[/ANSWER]\r"
+
+
+@form("<|endoftext|>")
+def _(i: str, o: str, d: str) -> str:
+    return f"{_bare(i, o, d)}<|endoftext|>assert f(3) == 4\n"
+
+
+@form("<end_of_turn>")
+def _(i: str, o: str, d: str) -> str:
+    return f"Sure:\n```python\n{_assertion(i, o)}\n```<end_of_turn>\n<eos>"
+
+
+@form("DeepSeek's end of sentence")
+def _(i: str, o: str, d: str) -> str:
+    return f"<think>\nHm.\n</think>\n{_assertion(i, o)}<\uff5cend\u2581of\u2581sentence\uff5c>"
+
+
+@form("trace that quotes its own marks")
+def _(i: str, o: str, d: str) -> str:
+    return f"<think>I should end with `</think>` and then [ANSWER].\n{_wrong(i, o, d)}</think>\n\n{_assertion(i, o)}"
+
+
+@form("Command A trace")
+def _(i: str, o: str, d: str) -> str:
+    trace = _trace(i, o, d)
+    return f"<|START_THINKING|>{trace}<|END_THINKING|><|START_RESPONSE|>{_assertion(i, o)}<|END_RESPONSE|>"
+
+
+@form("trace, then JSON")
+def _(i: str, o: str, d: str) -> str:
+    return f"<think>{_trace(i, o, d)}</think>" + json.dumps({"answer": _bare(i, o, d)})
+
+
+NO_ANSWER: dict[str, Callable[[str, str], str]] = {
+    "nothing": lambda i, o: "",
+    "blank": lambda i, o: " \n\t\r\n\u00a0",
+    "trace that never ends": lambda i, o: f"<think>\nLet me see. assert f({i}) == {o}\n[ANSWER]{o}[/ANSWER]\n",
+    "second trace never ends": lambda i, o: f"<think>x</think>\n<think>\nassert f({i}) == {o}",
+    "Magistral trace that never ends": lambda i, o: f"[THINK]assert f({i}) == {o}",
+    "channels without a final one": lambda i, o: f"<|channel|>analysis<|message|>assert f({i}) == {o}",
+    "channels without marks or a final one": lambda i, o: f"analysisWe need assert f({i}) == {o}",
+    "empty tags": lambda i, o: "[ANSWER]\n[/ANSWER]",
+    "tags that are only mentioned": lambda i, o: "I would put it between [ANSWER] and [/ANSWER] tags, but can't.",
+    "only an end of turn": lambda i, o: "<|im_end|>",
+    "a refusal": lambda i, o: "I'm sorry, I can't determine what the function does.",
+    "nothing after the trace": lambda i, o: f"<think>assert f({i}) == {o}</think>\n",
+}
+"""Completions that hold no answer, as functions of (input, output)."""

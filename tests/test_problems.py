@@ -32,9 +32,7 @@ from cruxeval_tasks.problems import (
 
 RERUN = Path(__file__).with_name("rerun_problems.py")
 PUBLISHED = Path(__file__).parents[2] / "shared" / "cruxeval" / "cruxeval.jsonl"
-needs_published = pytest.mark.skipif(
-    not PUBLISHED.is_file(), reason=f"the published problems are not at {PUBLISHED}"
-)
+needs_published = pytest.mark.skipif(not PUBLISHED.is_file(), reason=f"the published problems are not at {PUBLISHED}")
 
 GOOD = {"id": "a", "code": "def f(x):\n    return x + [1]", "input": "[0]", "output": "[0, 1]"}
 
@@ -137,9 +135,7 @@ def test_every_literal_is_an_output(tmp_path: Path, output: str) -> None:
     assert load_problems(write(tmp_path, jsonl({**GOOD, "output": output})), judge=FakeJudge())
 
 
-@pytest.mark.parametrize(
-    "arguments", ["", "[0]", "1, y=2", "*a, **b", "lambda n: n > 0", "NAMES", "x for x in 'ab'"]
-)
+@pytest.mark.parametrize("arguments", ["", "[0]", "1, y=2", "*a, **b", "lambda n: n > 0", "NAMES", "x for x in 'ab'"])
 def test_every_argument_list_is_an_input(tmp_path: Path, arguments: str) -> None:
     assert load_problems(write(tmp_path, jsonl({**GOOD, "input": arguments})), judge=FakeJudge())
 
@@ -160,9 +156,7 @@ def test_digest_depends_on_every_field_and_the_order_but_not_on_the_file(tmp_pat
     assert len({digest_of([p]) for p in [one, *others]}) == 5
     assert digest_of([one, two]) != digest_of([two, one])
     plain = load_problems(write(tmp_path, jsonl(GOOD)), judge=FakeJudge())
-    spaced = load_problems(
-        write(tmp_path, "\n" + json.dumps(GOOD, indent=None, sort_keys=True)), judge=FakeJudge()
-    )
+    spaced = load_problems(write(tmp_path, "\n" + json.dumps(GOOD, indent=None, sort_keys=True)), judge=FakeJudge())
     assert plain.digest == spaced.digest == digest_of([Problem(**GOOD)])
 
 
@@ -436,9 +430,7 @@ def test_warnings_about_a_problem_s_code_are_not_shown(tmp_path: Path) -> None:
 
 def test_the_judge_is_asked_about_each_problem_s_own_input(tmp_path: Path) -> None:
     judge = FakeJudge()
-    load_problems(
-        write(tmp_path, jsonl(GOOD, {**GOOD, "id": "b", "input": "[1], ", "output": "[1, 1]"})), judge=judge
-    )
+    load_problems(write(tmp_path, jsonl(GOOD, {**GOOD, "id": "b", "input": "[1], ", "output": "[1, 1]"})), judge=judge)
     assert judge.asked == [
         Check(direction="input", code=GOOD["code"], output="[0, 1]", answer="f([0])"),
         Check(direction="input", code=GOOD["code"], output="[1, 1]", answer="f([1], )"),
@@ -522,9 +514,7 @@ def test_a_stated_output_that_running_does_not_confirm(
     assert expected in message
 
 
-def test_deep_code_is_a_clean_error_whether_its_parser_or_its_compiler_gives_up(
-    tmp_path: Path, judge: Judge
-) -> None:
+def test_deep_code_is_a_clean_error_whether_its_parser_or_its_compiler_gives_up(tmp_path: Path, judge: Judge) -> None:
     code = "def f(x):\n    return x" + ".x" * 100_000
     message = refusal(write(tmp_path, jsonl({**GOOD, "code": code})), judge)
     assert "the code does not parse: nested too deeply" in message or "(raised: RecursionError" in message

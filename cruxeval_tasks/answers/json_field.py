@@ -4,62 +4,81 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 
-from .python_text import MAX_ANSWER, Reader, is_call_of_f, parse, stands_alone
+from .python_text import MAX_ANSWER, Reader, parse
 
-_KEY = re.compile(r"[\"'](?:final[_ ]?)?(?:answer|output)[\"']\s{0,20}:\s{0,20}", re.IGNORECASE)
+_KEY = re.compile(r"(?:^|(?<=[{,:\s]))\"(?:final[_ ]?)?(?:answer|output)\"\s{0,20}:\s{0,20}", re.IGNORECASE)
 _STRING = re.compile(r"\"[^\"\\]*(?:\\.[^\"\\]*)*\"", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:([\"\\/bfnrtu])|(.))", re.DOTALL)
+_ASSERTION_LINE = re.compile(r"^[^\S\n]*assert\b", re.MULTILINE)
 
 
-def answer_field(reader: Reader) -> tuple[str, bool] | None:
-    """The value of the last answer field in the text, and whether it is Python source; None where there is none.
+@dataclass(frozen=True)
+class Field:
+    """The value of an answer field.
 
-    A JSON string that holds Python source, whichever way its escapes were meant, comes as that source, and so does a
-    value that is no string. Any other string comes as the text that it stands for.
+    Attributes:
+        start: Index of the value in its text.
+        readings: The ways to read it as Python source, the likeliest first.
+        string: The text that it stands for, where it is a string.
     """
-    last = None
-    for last in _KEY.finditer(reader.text):
-        pass
-    if last is None:
+
+    start: int
+    readings: list[str]
+    string: str | None = None
+
+
+def answer_field(reader: Reader) -> Field | None:
+    """The last answer field in the text."""
+    text = reader.text
+    keys = [key for key in list(_KEY.finditer(text))[-8:] if not reader.in_literal(key.start(), whole_line=True)]
+    if not keys:
         return None
-    window = reader.text[last.end() : last.end() + MAX_ANSWER]
+    start = keys[-1].end()
+    assertions = [line.end() for line in _ASSERTION_LINE.finditer(text, 0, start)]
+    if assertions and reader.statement(assertions[-1]).end > start:  # a dict in an assertion
+        return None
+    window = text[start : start + MAX_ANSWER]
     match = _STRING.match(window)
     if match is not None:
         if match[0] == '""' and window.startswith('""""'):  # an empty Python string, in quotes
-            return '""', True
-        return _meant(match[0][1:-1])
+            return Field(start, ['""'])
+        return _string(start, match[0][1:-1])
     if window.startswith('"'):  # cut short
         return None
-    return _no_string(reader.on(window))
+    return _no_string(start, reader.on(window))
 
 
-def _meant(raw: str) -> tuple[str, bool]:
-    """What a JSON string stands for, given the text between its quotes."""
-    mended = _ESCAPE.sub(lambda escape: escape[0] if escape[1] else ("" if escape[2] == "'" else "\\\\") + escape[2], raw)
+def _string(start: int, raw: str) -> Field:
+    """The value of a JSON string, given the text between its quotes."""
+    mended = _ESCAPE.sub(_valid_escape, raw)
     try:
         decoded = str(json.loads(f'"{mended}"', strict=False))
     except ValueError:
         decoded = raw
-    for reading in (decoded, raw, decoded.replace("\n", "\\n").replace("\r", "\\r")):
-        if reading.strip() in ("True", "False", "None") or stands_alone(parse(reading)) or "assert " in reading:
-            return reading, True
-        if is_call_of_f(parse(reading)):
-            return reading, True
-    return decoded, False
+    return Field(start, [decoded, raw, decoded.replace("\n", "\\n").replace("\r", "\\r")], decoded)
 
 
-def _no_string(reader: Reader) -> tuple[str, bool] | None:
+def _valid_escape(escape: re.Match[str]) -> str:
+    r"""`\'` is no escape in JSON and means the quote; before anything else the backslash means itself."""
+    if escape[1]:
+        return escape[0]
+    return "'" if escape[2] == "'" else "\\\\" + escape[2]
+
+
+def _no_string(start: int, reader: Reader) -> Field | None:
     """A value without double quotes: JSON, or Python where the model forgot which it was writing."""
     try:
         value, _ = json.JSONDecoder().raw_decode(reader.text)
-        return repr(value), True
+        return Field(start, [repr(value)])
     except (ValueError, RecursionError):
         pass
     statement = reader.statement(0)
     end = statement.commas[0] if statement.commas else statement.end
-    source = reader.text[statement.start : end]
-    if source.startswith("'") and stands_alone(reader.parse(statement.start, end)):
-        inner, is_source = _meant(source.strip()[1:-1])
-        return (inner, True) if is_source else (source, True)
-    return (source, True) if source.strip() else None
+    source = reader.text[statement.start : end].strip()
+    if not source:
+        return None
+    if source.startswith("'") and parse(source) is not None:
+        return _string(start, source[1:-1])
+    return Field(start, [source])

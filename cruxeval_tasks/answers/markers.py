@@ -1,8 +1,11 @@
-"""The marks that models and prompts put around an answer: reasoning traces, ends of turn, tags, invented problems."""
+"""The marks that models and prompts put around an answer: reasoning traces, ends of turn, tags, invented
+problems."""
 
 from __future__ import annotations
 
 import re
+
+from .python_text import Reader
 
 # Opening and closing marks of reasoning traces, as the models' chat templates and serving engines name them.
 _TRACES = (
@@ -26,6 +29,7 @@ _TRACES = (
 )
 _OPENERS = tuple(dict.fromkeys(opener for opener, _ in _TRACES))
 _CLOSERS = tuple(dict.fromkeys(closer for _, closer in _TRACES))
+_FIRST = {mark[0] for mark in _OPENERS + _CLOSERS}
 
 _ENDS = re.compile(
     r"<\|(?:im_end|im_start|eot_id|eom_id|endoftext|end_of_text|end_of_turn|end|return|eos|EOT|END_RESPONSE_TOKEN"
@@ -38,7 +42,6 @@ _STARTS = re.compile(
     r"|START_RESPONSE|START_TEXT|START_OF_TURN_TOKEN|CHATBOT_TOKEN)\|>"
     r"|<start_of_turn>|<\uff5c(?:begin\u2581of\u2581sentence|Assistant)\uff5c>)\s*(?:(?:assistant|model|final)\b(?=\s*(?:\n|<)))?"
 )
-_FINAL_TAG = re.compile(r"<\|(?:begin_of_solution|end_of_solution|START_RESPONSE|END_RESPONSE)\|>")
 _QUOTES = "'\"`"
 
 
@@ -47,54 +50,65 @@ def _quoted(text: str, start: int, end: int) -> bool:
     return start > 0 and text[start - 1] in _QUOTES and text[end : end + 1] in tuple(_QUOTES)
 
 
-def _last(text: str, mark: str) -> int:
-    """The index after the last `mark` that is not quoted, or 0. Gives up after 50 quoted ones."""
-    at = len(text)
-    for _ in range(50):
-        at = text.rfind(mark, 0, at)
+def _is_meant(reader: Reader, start: int, end: int) -> bool:
+    """Whether a mark is one, and not a part of an answer's string."""
+    return not _quoted(reader.text, start, end) and not reader.in_literal(start)
+
+
+def _last(reader: Reader, mark: str) -> int:
+    """The index after the last `mark` that is meant, or 0. Gives up after ten that are not."""
+    at = len(reader.text)
+    for _ in range(10):
+        at = reader.text.rfind(mark, 0, at)
         if at < 0:
             break
-        if not _quoted(text, at, at + len(mark)):
+        if _is_meant(reader, at, at + len(mark)):
             return at + len(mark)
     return 0
 
 
-def _holds(text: str, mark: str) -> bool:
-    """Whether `text` holds a `mark` that is not quoted. Gives up after 50 quoted ones."""
-    at = -1
-    for _ in range(50):
-        at = text.find(mark, at + 1)
+def _holds(reader: Reader, mark: str, start: int) -> bool:
+    """Whether a `mark` that is meant follows `start`. Gives up after ten that are not."""
+    at = start - 1
+    for _ in range(10):
+        at = reader.text.find(mark, at + 1)
         if at < 0:
             return False
-        if not _quoted(text, at, at + len(mark)):
+        if _is_meant(reader, at, at + len(mark)):
             return True
     return False
 
 
-def after_reasoning(text: str) -> str | None:
+def after_reasoning(reader: Reader) -> str | None:
     """Return what follows the last reasoning trace, or None where a trace was begun and never ended."""
-    cut = max(_last(text, closer) for closer in _CLOSERS)
-    final = text.rfind("<|channel|>final", cut)
-    if final >= 0:
+    text = reader.text
+    present = {character for character in _FIRST if character in text}
+    cut = max((_last(reader, closer) for closer in _CLOSERS if closer[0] in present), default=0)
+    final = _last(reader, "<|channel|>final")  # what follows may name a format before the message
+    if final > cut:
         message = text.find("<|message|>", final)
-        cut = message + len("<|message|>") if message >= 0 else len(text)
+        cut = len(text) if message < 0 else message + len("<|message|>")
     if text.startswith("analysis"):  # the same format where the host dropped the special tokens
-        cut = max(cut, _last(text, "assistantfinal"))
-    rest = text[cut:]
-    return None if any(_holds(rest, opener) for opener in _OPENERS) else rest
+        cut = max(cut, _last(reader, "assistantfinal"))
+        if cut == 0 and re.match(r"analysis[A-Z]", text):
+            return None
+    if any(_holds(reader, opener, cut) for opener in _OPENERS if opener[0] in present):
+        return None
+    return text[cut:]
 
 
-def within_turn(text: str) -> str:
-    """Drop marks of the chat template at the start, and everything from the first end of turn that follows a text."""
+def within_turn(reader: Reader) -> str:
+    """Drop the chat template's marks before the text, and everything from the first end of turn after it."""
+    text = reader.text
     position = 0
-    while True:
-        match = _STARTS.match(text, position)
-        if match is None or match.end() == position:
-            break
+    while (match := _STARTS.match(text, position)) is not None:
         position = match.end()
-    text = _FINAL_TAG.sub(" ", text[position:])
+    text = text[position:]
     visible = len(text) - len(text.lstrip())
-    for match in _ENDS.finditer(text):
-        if match.start() > visible and not _quoted(text, match.start(), match.end()):
+    inner = reader.on(text)
+    for number, match in enumerate(_ENDS.finditer(text)):
+        if number == 10:
+            break
+        if match.start() > visible and _is_meant(inner, *match.span()):
             return text[: match.start()]
     return text

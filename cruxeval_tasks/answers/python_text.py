@@ -1,7 +1,7 @@
 """Reading Python statements and expressions out of text that is only partly Python.
 
-The work is bounded: readers of one completion share a budget of characters, and no expression longer than `MAX_ANSWER`
-is looked at. Nothing here raises, warns or evaluates.
+The work is bounded: readers of one completion share a budget of characters, and no expression longer than
+`MAX_ANSWER` is looked at. Nothing here raises, warns or evaluates.
 """
 
 from __future__ import annotations
@@ -14,39 +14,35 @@ from dataclasses import dataclass
 MAX_ANSWER = 4096
 """Longest answer that is looked for, in characters. The longest gold answer has 128."""
 
-_BUDGET = 40_000
-"""Characters that the readers of one completion scan or parse, all together, before they find nothing more."""
+BUDGET = 16_000
+"""Characters that the readers of one completion scan or parse, all together, before they find nothing
+more."""
 
 _TOKEN = re.compile(
-    r"""
-    (?P<space>[^\S\n]+)
-  | (?P<newline>\n)
-  | (?P<mark>[\[<]/?(?i:ANSWER|PYTHON|THOUGHT)[\]>] | </\w{1,20}> | <[|\uff5c][^|\uff5c<>\s]{1,40}[|\uff5c]>)
-  | (?P<string>[bBrRuUfF]{0,2}(?:
-        \"\"\"[^\\]*?(?:\\.[^\\]*?)*\"\"\" | '''[^\\]*?(?:\\.[^\\]*?)*'''
-      | "[^"\\\n]*(?:\\.[^"\\\n]*)*" | '[^'\\\n]*(?:\\.[^'\\\n]*)*'))
-  | (?P<number>(?:\d|\.\d)[\w.]*)
-  | (?P<word>[^\W\d]\w*)
-  | (?P<open>[\[({])
-  | (?P<close>[\])}])
-  | (?P<comment>\#)
-  | (?P<join>\\\n)
-  | (?P<equal>==)
-  | (?P<end>[;`$?\\"'\u2018\u2019\u201c\u201d\u00ab\u00bb] | !(?!=))
-  | (?P<comma>,)
-  | (?P<other>[<>!:*/+-]=|->|\*\*|//|.)
-    """,
+    r""" (?P<space>[^\S\n]+) | (?P<newline>\n) | (?P<mark>[\[<]/?(?i:ANSWER|PYTHON|THOUGHT|THINK)[\]>] |
+    </[\w:]{1,20}> | <[|\uff5c][^|\uff5c<>\s]{1,40}[|\uff5c]>) | (?P<string>[bBrRuUfF]{0,2}(?:
+    \"\"\"[^\\]*?(?:\\.[^\\]*?)*\"\"\" | '''[^\\]*?(?:\\.[^\\]*?)*''' | "[^"\\\n]*(?:\\.[^"\\\n]*)*" |
+    '[^'\\\n]*(?:\\.[^'\\\n]*)*')) | (?P<number>(?:\d|\.\d)[\w.]*) | (?P<word>[^\W\d]\w*) | (?P<open>[\[({])
+    | (?P<close>[\])}]) | (?P<comment>\#) | (?P<join>\\\n) | (?P<equal>==) |
+    (?P<end>[;`$?\\"'\u2018-\u201f\u00ab\u00bb\u2039\u203a] | !(?!=)) | (?P<comma>,) |
+    (?P<other>[<>!:*/+-]=|->|\*\*|//|.) """,
     re.VERBOSE | re.DOTALL,
 )
+_CODE_START = re.compile(r"\b(?:assert|is|returns)\b|\[ANSWER\]|`+|==|:\*{0,2}|\\boxed\{")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _NO_SPACES = "\u200b\u200c\u200d\u2060\ufeff"
+_ODD_SPACE = re.compile(rf"[^\S \t\n]|[{_NO_SPACES}]")
 
 # Built-ins that an answer may lean on. In running text every other free name is taken for prose.
-_BUILTINS = frozenset(
-    "abs all any bin bool bytearray bytes chr complex dict divmod enumerate filter float frozenset hex int len list map"
-    " max min oct ord pow range repr reversed round set slice sorted str sum tuple zip".split()
-)
-_PYTHON_WORDS = _BUILTINS | frozenset("True False None and or not in is if else for lambda f".split())
+_BUILTINS = {
+    "abs", "all", "any", "bin", "bool", "bytearray", "bytes", "chr", "complex", "dict", "divmod",
+    "enumerate", "filter", "float", "frozenset", "hex", "int", "len", "list", "map", "max", "min",
+    "oct", "ord", "pow", "range", "repr", "reversed", "round", "set", "slice", "sorted", "str",
+    "sum", "tuple", "zip",
+}  # fmt: skip
+_PYTHON_WORDS = _BUILTINS | {
+    "True", "False", "None", "and", "or", "not", "in", "is", "if", "else", "for", "lambda", "f",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -70,15 +66,22 @@ class Statement:
     prose: int
 
 
+@dataclass
+class _Budget:
+    """Characters that may still be scanned or parsed; below zero by what was under way."""
+
+    left: int = BUDGET
+
+
 class Reader:
-    """Reads at places in one text."""
+    """Reads at places in one text, on a budget that it shares with the readers made `on` other texts."""
 
     def __init__(self, text: str, parent: Reader | None = None) -> None:
         self.text = text
-        self._left: list[int] = [_BUDGET] if parent is None else parent._left
+        self.budget: _Budget = _Budget() if parent is None else parent.budget
 
     def on(self, text: str) -> Reader:
-        """A reader of another text, on the same budget."""
+        """A reader of another text, which spends the same budget."""
         return Reader(text, self)
 
     def statement(self, start: int) -> Statement:
@@ -89,7 +92,9 @@ class Reader:
         text = self.text
         visible = _VISIBLE.search(text, start)
         start = len(text) if visible is None else visible.start()
-        limit = min(len(text), start + MAX_ANSWER, start + max(self._left[0], 0))
+        if self.budget.left <= 0:
+            return Statement(start, start, [], [], [], start)
+        limit = min(len(text), start + MAX_ANSWER)
         compares: list[tuple[int, int]] = []
         commas: list[int] = []
         cuts: list[int] = []
@@ -134,18 +139,58 @@ class Reader:
             attribute = match[0] == "."
             end = position
             cuts.append(end)
-        self._left[0] -= position - start + 20
+        self.budget.left -= position - start + 20
         return Statement(start, end, compares, commas, cuts, end if prose < 0 else prose)
 
     def parse(self, start: int, end: int) -> ast.expr | None:
         """The one expression that `text[start:end]` is, or None."""
-        if self._left[0] <= 0:
+        if self.budget.left <= 0 or end - start > MAX_ANSWER:
             return None
-        self._left[0] -= end - start + 20
+        self.budget.left -= end - start + 20
         return parse(self.text[start:end])
 
+    def in_literal(self, at: int, *, whole_line: bool = False) -> bool:
+        """Whether `at` is inside a string literal of code on its line, so that a mark there is part of an
+        answer.
+
+        The code may begin anywhere on the line, or with `whole_line` at its beginning only.
+        """
+        text = self.text
+        line_start = max(text.rfind("\n", 0, at) + 1, at - 2000)
+        if text.find("'", line_start, at) < 0 and text.find('"', line_start, at) < 0:
+            return False
+        if whole_line:
+            return self._literal_covers(line_start, at)
+        starts = [line_start, *(match.end() for match in _CODE_START.finditer(text, line_start, at))]
+        return any(self._literal_covers(start, at) for start in [*starts[:4], *starts[4:][-4:]])
+
+    def _literal_covers(self, start: int, at: int) -> bool:
+        """Whether code that begins at `start` reaches a string literal around `at` before it turns into
+        prose."""
+        text = self.text
+        depth = 0
+        attribute = False
+        position = start
+        limit = min(len(text), start + MAX_ANSWER) if self.budget.left > 0 else start
+        while position < limit:
+            match = _TOKEN.match(text, position, limit)
+            assert match is not None  # the last alternative takes any character
+            kind, here, position = match.lastgroup, position, match.end()
+            if position > at:
+                self.budget.left -= position - start
+                return kind == "string" and here < at < position - 1
+            if kind in ("end", "mark", "newline", "comment"):
+                break
+            if kind == "word" and depth == 0 and not attribute and match[0] not in _PYTHON_WORDS | {"assert"}:
+                break
+            depth += (kind == "open") - (kind == "close")
+            attribute = match[0] == "."
+        self.budget.left -= position - start
+        return False
+
     def call_end(self, start: int) -> int | None:
-        """The index after the call of `f` that begins at `start`, or None where its brackets are never closed."""
+        """The index after the call of `f` that begins at `start`, or None where its brackets are never
+        closed."""
         cuts = self.statement(start).cuts
         return cuts[1] if len(cuts) > 1 and self.text[cuts[1] - 1] == ")" else None
 
@@ -164,14 +209,22 @@ def parse(text: str) -> ast.expr | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes, `1 is 1`: not ours to judge
             return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):  # null bytes and lone surrogates are ValueErrors
+    except (
+        SyntaxError,
+        ValueError,
+        MemoryError,
+        RecursionError,
+    ):  # null bytes and lone surrogates are ValueErrors
         return None
 
 
 def straighten(text: str) -> str:
     """Strip the ends, and replace what looks like a space and is none in Python, outside string literals."""
-    if text.isascii():
-        return text.strip()
+    text = text.strip()
+    while text.startswith("\\\n"):  # a line that was continued
+        text = text[2:].lstrip()
+    if _ODD_SPACE.search(text) is None:
+        return text
     parts = []
     position = 0
     while position < len(text):
@@ -191,13 +244,14 @@ def is_call_of_f(expression: ast.expr | None) -> bool:
 
 
 def stands_alone(expression: ast.expr | None, *, besides: frozenset[str] = frozenset()) -> bool:
-    """Whether `expression` can be meant as a value: no bare word, and no free names but common built-ins and `besides`."""
+    """Whether `expression` can be meant as a value: no bare word, and no free names but common built-ins
+    and `besides`."""
     if expression is None or isinstance(expression, (ast.Name, ast.Attribute)):
         return False
     if isinstance(expression, ast.Constant) and expression.value is ...:
         return False
-    known = set(_BUILTINS | besides)
-    used = set()
+    known = _BUILTINS | besides
+    used: set[str] = set()
     for node in ast.walk(expression):
         if isinstance(node, ast.Name):
             (used if isinstance(node.ctx, ast.Load) else known).add(node.id)

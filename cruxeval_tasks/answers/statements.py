@@ -1,10 +1,12 @@
-"""Finding where a text states an answer: assertions, labels, boxes, calls with their values, sessions, sentences."""
+"""Finding where a text states an answer: assertions, labels, boxes, calls with their values, sessions,
+sentences."""
 
 from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from .python_text import MAX_ANSWER, Reader, Statement, is_call_of_f, parse, stands_alone, straighten
@@ -15,37 +17,55 @@ _PLACES = 48  # places of one kind that are looked at in one text
 _GAP = r"[^\S\n]{0,6}"
 _ASSERT = re.compile(r"\bassert\b[^\S\n]*(?=[^\s,.:;`*\u201d])")
 _CALL = re.compile(r"(?<![\w.])(?<!def )f[^\S\n]?\(")
-_BEFORE_CALL = re.compile(r"(?:\d{1,3}[.)][^\S\n]*)?(?:\w{1,40}[^\S\n]?=[^\S\n]?|return[^\S\n])?(?:print|repr)?[^\S\n]?\(*")
+_BEFORE_CALL = re.compile(
+    r"(?:\d{1,3}[.)][^\S\n]*)?(?:\w{1,40}[^\S\n]?=[^\S\n]?|return[^\S\n])?(?:print|repr)?[^\S\n]?\(*"
+)
 _BOXED = re.compile(r"\\boxed\s?\{")
 _LATEX = re.compile(r"\\(?:text|texttt|mathtt|mathrm|mathbf|verb)\s?\{")
+_LATEX_BRACE = re.compile(r"\\[{}]")
+_LATEX_ESCAPE = re.compile(r"\\([{}_#%&$])")
 _LABEL = re.compile(
     rf"^{_GAP}(?:[#>*_-]{{1,6}}{_GAP}){{0,3}}(?P<words>(?:(?:the|so|thus|therefore|final|correct|completed?|expected|predicted|actual"
     r"|resulting|returned?|return|my|function)[^\S\n,]{1,2}){0,4}(?:answer|output|result|assertion|value|input|solution))"
     rf"(?P<verb>[^\S\n](?:is|will be|would be|should be)\b)?[*_]{{0,3}}{_GAP}(?P<stop>[:=\uff1a]|$)?",
     re.IGNORECASE | re.MULTILINE,
 )
-_DRESS = re.compile(r"[\s*_`$\u201c\u2018\u00ab]*")
+_DRESS = re.compile(r"[\s*_`$\u201c\u2018\u00ab]*(?:[-\u2022]\s+)?[*_`$\u201c\u2018\u00ab]*")
 _PROMPT = re.compile(r"[^\S\n]{0,20}>>>")
 _FENCE = re.compile(r"^[^\S\n]{0,20}```+[^`\n]{0,40}$", re.MULTILINE)
 _VERB = (
     r"(?:(?:will|would|should|does|must|can)[^\S\n])?"
-    r"(?:is|be|are|returns?|returned|returning|equals?|evaluates to|gives|yields|produces|prints?|printed|outputs?)\b"
+    r"(?:is|be|are|returns?|returned|returning|equals?|evaluates to|gives|yields|produces|prints?|printed"
+    r"|outputs?)\b"
 )
 _FILLER = (
-    r"(?:[^\S\n](?:equal to|equals|exactly|simply|just|the|value|string|list|integer|dictionary|dict|tuple|boolean|output|result|of|is"
-    r"|be|an?|empty|this|function|will|would|should|final)\b){0,6}"
+    r"(?:[^\S\n](?:equal to|equals|exactly|simply|just|the|value|string|list|integer|dictionary|dict|tuple"
+    r"|boolean|output|result|of|is|be|an?|empty|this|function|will|would|should|final)\b){0,6}"
 )
-_CONNECTOR = re.compile(rf"{_GAP}[*_`]{{0,4}}{_GAP}(?:=>|->|==?|\u2192|\u21d2|\u27f9|{_VERB}){_FILLER}{_GAP}:?{_GAP}[*_`]{{0,4}}")
-_STATED = re.compile(rf"\b(?:answer|output|result|value|{_VERB}){_FILLER}{_GAP}[:=]?{_GAP}[*_`\u201c$]{{0,4}}", re.IGNORECASE)
+_CONNECTOR = re.compile(
+    rf"{_GAP}[*_`]{{0,4}}{_GAP}(?:=>|->|==?|\u2192|\u21d2|\u27f9|{_VERB}){_FILLER}{_GAP}:?{_GAP}[*_`]{{0,4}}"
+)
+_STATED = re.compile(
+    rf"\b(?:answer|output|result|value|{_VERB}){_FILLER}{_GAP}[:=]?{_GAP}[*_`\u201c$]{{0,4}}", re.IGNORECASE
+)
+_SPAN = re.compile(r"(?<![\w`*])(?:`{1,3}|\*\*)(?=[^\s`*])")
 _REMARK = re.compile(
     r"#[#\s]{0,6}(?:(?:expected|should|will|would|this|the|it|output|outputs|result|return|returns|print|prints|value|answer|is|be|gives"
     r"|equals)\b[^\S\n]?){0,6}[^\S\n]?(?:==|=>|->|=|:|\u2192|\u21d2)?",
     re.IGNORECASE,
 )
+_REMARK_LABEL = re.compile(
+    r"#+\s*(?:(?:expected |the )?(?:output|result|returns|prints"
+    r"|value|answer)\s*(?::|=>|->)|[=-]>)\s*(?P<shown>\S.*)",
+    re.IGNORECASE,
+)
 _REMARK_LINE = re.compile(r"[^\S\n]*#")
 # What may follow a value that a sentence or a label gives: the end of the line or of the clause.
-_CLAUSE_END = re.compile(r"[\s.,;:!*_`\"'\u201c\u201d\u2019)\]}\\$]*(?:$|\n|#|//|\(|because\b|since\b|as\b|and\b|so\b|which\b)")
-_BETWEEN = re.compile(r"(?:[\s`;,.>]|#[^\n]*)*")
+_CLAUSE_END = re.compile(
+    r"[\s*_`\"'\u201d\u2019\u00bb)\]}\\$]*(?:$|\n|[.,;:!]|#|//|\(|(?:because|since|as|and|so|which|when|for)\b)"
+)
+_BETWEEN = re.compile(r"[\s`;,.>]*")
+_OPENING = re.compile(r"[\s*>\u00a0\u201c`]*(?:(?<=```)(?:python|py)?\s+)?assert\b")
 
 
 @dataclass(frozen=True)
@@ -55,13 +75,16 @@ class Found:
     Attributes:
         start, end: Indices of the statement in its text.
         answer: Source text of the answer.
-        question: What the statement holds fixed, without its spaces: the call in output direction, else the value.
+        question: What the statement holds fixed, without its spaces: the call in output direction, else the
+            value.
+        about_f: Whether it is an assertion about a call of `f`.
     """
 
     start: int
     end: int
     answer: str
     question: str = ""
+    about_f: bool = False
 
 
 def stated_answer(reader: Reader, direction: Direction) -> Found | None:
@@ -73,7 +96,7 @@ def stated_answer(reader: Reader, direction: Direction) -> Found | None:
 def code_answer(reader: Reader, direction: Direction) -> Found | None:
     """The last answer that has a line of its own, as code: a call with its value, a session, a comparison."""
     text = reader.text
-    for match in _last(_CALL, text):
+    for match in _last(_CALL, reader):
         if "==" in text[max(0, match.start() - 400) : match.start()]:
             item = _compared_backwards(reader, match.start(), direction)
             if item is not None:
@@ -86,25 +109,41 @@ def code_answer(reader: Reader, direction: Direction) -> Found | None:
     return None
 
 
+def whole_answer(reader: Reader, direction: Direction) -> str | None:
+    """The answer where the text is one expression: that, or the side of a comparison with a call of `f`."""
+    if len(reader.text) > MAX_ANSWER:
+        return None
+    text = straighten(reader.text)
+    reader = reader.on(text)
+    expression = reader.parse(0, len(text))
+    if expression is None:
+        return None
+    statement = reader.statement(0)
+    equal = any(text[start] == "=" for start, _ in statement.compares)
+    if equal or (isinstance(expression, ast.Compare) and is_call_of_f(expression.left) and statement.compares):
+        found = _comparison(reader, 0, statement, direction, in_prose=False)
+        return None if found is None else found.answer
+    shown = expression
+    if isinstance(shown, ast.Call) and isinstance(shown.func, ast.Name) and shown.func.id == "print" and shown.args:
+        shown = shown.args[0]
+    if is_call_of_f(shown):  # the value of a call may be in a comment
+        return ast.get_source_segment(text, shown) if direction == "input" else None
+    return text[: statement.end] if text[statement.end :].lstrip().startswith("#") and "\n" not in text else text
+
+
 def bare_answer(reader: Reader, direction: Direction) -> str | None:
-    """The answer where the text is nothing but it, or begins with it on a line of its own."""
-    text = reader.text.strip()
+    """The answer where the text is nothing but it and typography, or begins with it on a line of its own."""
+    text = reader.text.strip().lstrip(": ")
     if text[:1] in ("*", "_"):
         text = text.strip("*_ ")
-    text = text.strip("` \t\n\u00a0\u201c\u201d\u2018\u2019\u00ab\u00bb")
-    inner = reader.on(text)
-    statement = inner.statement(0)
+    text = text.strip("` \t\n\u00a0\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb\u2039\u203a")
+    statement = reader.on(text).statement(0)
     line = text[statement.start : statement.end]
-    remark = text[statement.end :].lstrip()
-    readings = [line] if remark[:1] in ("#", "") and "\n" not in remark else [text]
-    readings += [text.rstrip(" .;,"), line.rstrip(" .;,")]
-    for number, reading in enumerate(readings):
+    for reading in (text, text.rstrip(" .;,"), line.rstrip(" .;,")):
         expression = reader.on(reading).parse(0, len(reading))
-        if expression is None or (number == 2 and not stands_alone(expression, besides=frozenset("f"))):
+        if reading is not text and not stands_alone(expression, besides=frozenset("f")):
             continue
-        if direction == "output":
-            return straighten(reading)
-        if is_call_of_f(expression):
+        if expression is not None and (direction == "output" or is_call_of_f(expression)):
             return straighten(reading)
     return None
 
@@ -113,22 +152,32 @@ def prose_answer(reader: Reader, direction: Direction) -> str | None:
     """The last answer that a sentence mentions."""
     text = reader.text
     if direction == "input":
-        calls = [item for match in _last(_CALL, text) if (item := _at_call(reader, match.start(), direction)) is not None]
-        meant = (item for item in calls if stands_alone(parse(item.answer), besides=frozenset("f")) and item.answer != "f()")
+        calls = [
+            item for match in _last(_CALL, reader) if (item := _at_call(reader, match.start(), direction)) is not None
+        ]
+        meant = (
+            item for item in calls if stands_alone(parse(item.answer), besides=frozenset("f")) and item.answer != "f()"
+        )
         chosen = next(meant, calls[0] if calls else None)
         return None if chosen is None else chosen.answer
     found: list[Found] = []
-    for match in _last(_CALL, text):
+    for match in _last(_CALL, reader):
         item = _at_call(reader, match.start(), direction)
         if item is not None:
             found.append(item)
             break
-    for match in _last(_STATED, text):
+    for match in _last(_STATED, reader):
         item = _value(reader, match.end(), in_prose=True)
         if item is not None and _CLAUSE_END.match(text, item.end):
             found.append(item)
             break
-    return max(found, key=lambda item: item.end).answer if found else None
+    if found:
+        return max(found, key=lambda item: item.end).answer
+    for match in _last(_SPAN, reader):
+        item = _value(reader, match.end(), in_prose=True)
+        if item is not None and text[item.end : item.end + 1] in ("`", "*"):
+            return item.answer
+    return None
 
 
 def attempted_answer(text: str) -> str | None:
@@ -144,48 +193,55 @@ def fenced_blocks(text: str) -> list[tuple[int, int, int]]:
     return [(opening[1], *closing) for opening, closing in zip(marks[::2], closings, strict=False)]
 
 
-def _last(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    """The last matches of `pattern`, the last one first."""
-    return list(pattern.finditer(text))[: -_PLACES - 1 : -1]
+def _last(pattern: re.Pattern[str], reader: Reader) -> Iterator[re.Match[str]]:
+    """The last matches of `pattern`, the last one first, without those inside string literals."""
+    places = list(pattern.finditer(reader.text))[: -_PLACES - 1 : -1]
+    return (match for match in places if not reader.in_literal(match.start()))
 
 
 # Assertions
 
 
+def begins_with_assertion(text: str) -> bool:
+    """Whether an assertion is the first thing in the text but for markup."""
+    return _OPENING.match(text) is not None
+
+
 def _asserted(reader: Reader, direction: Direction) -> Found | None:
     """The answer that the assertions of a text give.
 
-    The last assertion counts, with two exceptions. Where the text begins with an assertion, later ones that hold
-    something else fixed (output: another call; input: another value) are other examples. And of input assertions that
-    follow each other with nothing in between, the first counts, as in the authors' post-processing.
+    The last assertion about `f` counts, with two exceptions. Where the text begins with an assertion, later
+    ones that hold something else fixed (output: another call; input: another value) are other examples. And
+    of input assertions that follow each other with nothing in between, the first counts, as in the authors'
+    post-processing. An assertion that does not call `f` counts where no other does.
     """
     text = reader.text
     places = list(_ASSERT.finditer(text))
-    at_start = bool(places) and not text[: places[0].start()].strip(" \t\n`*>\u00a0\u201c")
+    at_start = begins_with_assertion(text)
     places = places[:_PLACES] if at_start else places[-_PLACES:]
-    head = None
-    if at_start:
-        head = _assertion(reader, places[0], direction)
-    later: Found | None = None
-    run: Found | None = None
-    for match in reversed(places):
-        if head is not None and match is places[0]:
-            item: Found | None = head
-        else:
-            item = _assertion(reader, match, direction)
+    places = [match for match in places if not reader.in_literal(match.start())]
+    head = _assertion(reader, places[0], direction) if at_start and places else None
+    chosen: Found | None = None
+    first: Found | None = None
+    other: Found | None = None
+    for number, match in reversed(list(enumerate(places))):
+        item = head if number == 0 and head is not None else _assertion(reader, match, direction)
         if item is None or (head is not None and item.question != head.question):
             continue
-        if later is None:
-            later = run = item
-            if direction == "output":
-                break
-        elif run is not None and _BETWEEN.fullmatch(text, item.end, run.start):
-            run = item
+        if not item.about_f:
+            other = other or item
+            continue
+        if first is None or chosen is None:
+            chosen = first = item
+        elif _BETWEEN.fullmatch(text, item.end, first.start):
+            first = item
         else:
             break
-    if later is None or run is None:
-        return None
-    return Found(later.start, later.end, run.answer)
+        if direction == "output":
+            break
+    if chosen is None or first is None:
+        return other
+    return replace(chosen, answer=first.answer)
 
 
 def _assertion(reader: Reader, match: re.Match[str], direction: Direction) -> Found | None:
@@ -198,24 +254,39 @@ def _assertion(reader: Reader, match: re.Match[str], direction: Direction) -> Fo
         statement = reader.statement(statement.start + 1)
     if not statement.compares:
         return _broken_assertion(reader, begin, statement.start, direction)
-    (left_end, right_start), *more = statement.compares
-    right_end = next((at for at, _ in more if text[at : at + 2] == "=="), statement.end)
+    line_start = text.rfind("\n", 0, begin) + 1
+    in_prose = any(character.isalpha() for character in text[max(line_start, begin - 400) : begin])
+    return _comparison(reader, begin, statement, direction, in_prose=in_prose)
+
+
+def _comparison(
+    reader: Reader, begin: int, statement: Statement, direction: Direction, *, in_prose: bool
+) -> Found | None:
+    """The answer that a statement with a comparison gives: the side that the question leaves open."""
+    text = reader.text
+    equals = [span for span in statement.compares if text[span[0]] == "="]
+    left_end, right_start = (equals or statement.compares)[0]
+    right_end = equals[1][0] if len(equals) > 1 else statement.end
     left, right = straighten(text[statement.start : left_end]), straighten(text[right_start:right_end])
     backwards = _CALL.match(right) is not None and _CALL.match(left) is None
     if backwards:
         left, right = _call_at_start(reader.on(right)), left
+    about_f = _CALL.search(left) is not None
     if direction == "input":
         if reader.on(left).parse(0, len(left)) is None:
             return None
         value = _value(reader.on(right), 0, in_prose=False)
-        return Found(begin, statement.end, left, "" if value is None else "".join(value.answer.split()))
-    question = "".join(left.split())
+        return Found(begin, statement.end, left, "" if value is None else _squeezed(value.answer), about_f)
     if backwards:
-        return Found(begin, statement.end, right, question) if reader.on(right).parse(0, len(right)) is not None else None
-    line_start = text.rfind("\n", 0, begin) + 1
-    in_prose = any(character.isalpha() for character in text[max(line_start, begin - 400) : begin])
+        if reader.on(right).parse(0, len(right)) is None:
+            return None
+        return Found(begin, statement.end, right, _squeezed(left), about_f)
     value = _value_in(reader, statement, right_start, right_end, in_prose=in_prose)
-    return None if value is None else Found(begin, value.end, value.answer, question)
+    return None if value is None else Found(begin, value.end, value.answer, _squeezed(left), about_f)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
 
 
 def _call_at_start(reader: Reader) -> str:
@@ -233,7 +304,7 @@ def _broken_assertion(reader: Reader, begin: int, start: int, direction: Directi
     if at < 0:
         return None
     value = _value(reader, at + 2, in_prose=False)
-    return None if value is None else Found(begin, value.end, value.answer, "".join(text[start:at].split()))
+    return None if value is None else Found(begin, value.end, value.answer, _squeezed(text[start:at]), True)
 
 
 # Values
@@ -252,8 +323,8 @@ def _value(reader: Reader, start: int, *, in_prose: bool) -> Found | None:
 def _value_in(reader: Reader, statement: Statement, start: int, end: int, *, in_prose: bool) -> Found | None:
     """The value at the beginning of `text[start:end]`, which is a part of `statement`.
 
-    In code the whole counts where it is one expression; else, and in prose, the longest beginning that can be meant as
-    a value. The message of an assertion is no part of it.
+    In code the whole counts where it is one expression; else, and in prose, the longest beginning that can
+    be meant as a value. The message of an assertion is no part of it.
     """
     text = reader.text
     if not text[start:end].strip():
@@ -269,7 +340,11 @@ def _value_in(reader: Reader, statement: Statement, start: int, end: int, *, in_
         return Found(start, end, straighten(text[start:end]))
     for cut in [cut for cut in statement.cuts if start < cut <= min(end, max(statement.prose, start))][:-33:-1]:
         stop = start + len(text[start:cut].rstrip(" .,"))
-        if stop > start and stands_alone(reader.parse(start, stop)):
+        if (
+            stop > start
+            and stands_alone(expression := reader.parse(start, stop))
+            and not (in_prose and _is_wordy(expression))
+        ):
             return Found(start, stop, straighten(text[start:stop]))
     return None
 
@@ -281,6 +356,16 @@ def _is_message(expression: ast.expr) -> bool:
     if isinstance(expression, ast.BinOp):
         return _is_message(expression.left)
     return isinstance(expression, (ast.JoinedStr, ast.Name, ast.Call))
+
+
+def _is_wordy(expression: ast.expr | None) -> bool:
+    """Whether an expression has `and`, `or`, `not` or `is` outside everything else: in a sentence these are
+    English."""
+    parts = expression.elts if isinstance(expression, ast.Tuple) else [expression]
+    return any(
+        isinstance(part, (ast.BoolOp, ast.Compare)) or (isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not))
+        for part in parts
+    )
 
 
 def _typographic(reader: Reader, start: int) -> Found | None:
@@ -302,7 +387,7 @@ def _typographic(reader: Reader, start: int) -> Found | None:
 def _labelled(reader: Reader, direction: Direction) -> Found | None:
     """The last line such as `**Answer:** 5`, or a heading `Answer` with the answer below it."""
     text = reader.text
-    for match in _last(_LABEL, text):
+    for match in _last(_LABEL, reader):
         if match["stop"] is None and match["verb"] is None:
             continue
         dress = _DRESS.match(text, match.end())
@@ -322,7 +407,7 @@ def _labelled(reader: Reader, direction: Direction) -> Found | None:
 def _boxed(reader: Reader, direction: Direction) -> Found | None:
     r"""The content of the last `\boxed{…}`, without the LaTeX around it."""
     text = reader.text
-    for match in _last(_BOXED, text)[:4]:
+    for match in _last(_BOXED, reader):
         start = match.end()
         for _ in range(3):
             latex = _LATEX.match(text, start)
@@ -331,10 +416,11 @@ def _boxed(reader: Reader, direction: Direction) -> Found | None:
             start = latex.end()
         statement = reader.statement(start)
         content = text[statement.start : statement.end]
-        if "assert" not in content and not stands_alone(parse(content), besides=frozenset("f")):
-            line = text[start : start + MAX_ANSWER].partition("\n")[0].rstrip(" .$*")
-            content = re.sub(r"\\([{}_#%&$])", r"\1", line)
-            for _ in range(4):
+        line = text[start : start + MAX_ANSWER].partition("\n")[0].rstrip(" .$*")
+        escaped = _LATEX_BRACE.search(line) is not None
+        if escaped or ("assert" not in content and not stands_alone(parse(content), besides=frozenset("f"))):
+            content = _LATEX_ESCAPE.sub(r"\1", line)
+            for _ in range(4):  # the braces that close the box and the commands in it
                 if not content.endswith("}") or parse(content) is not None:
                     break
                 content = content[:-1].rstrip("$ ")
@@ -375,23 +461,31 @@ def _value_of_call(reader: Reader, start: int, end: int) -> Found | None:
     connector = _CONNECTOR.match(text, end)
     if connector is not None:
         return _value(reader, connector.end(), in_prose=True)
+    printed = text[max(0, start - 20) : start].rstrip().endswith("print(")
     rest = text[end : min(line_end, end + MAX_ANSWER)].lstrip(" \t)`;*\u201d\u00a0")
     if rest.startswith("#"):
-        return _remarked(reader, text.index("#", end))
+        return _remarked(reader, text.index("#", end), printed=printed)
     if rest or line_end == len(text):
         return None
     following = line_end + 1
     if _PROMPT.match(text, text.rfind("\n", 0, start) + 1):
-        blank = not text[following : following + 100].partition("\n")[0].strip()
-        return None if blank or _PROMPT.match(text, following) else _value(reader, following, in_prose=True)
+        line = text[following : following + MAX_ANSWER].partition("\n")[0]
+        if not line.strip() or _PROMPT.match(line):
+            return None
+        value = _value(reader, following, in_prose=True)
+        return value or (Found(following, following + len(line), repr(line)) if printed else None)
     remark = _REMARK_LINE.match(text, following)
-    return None if remark is None else _remarked(reader, remark.end() - 1)
+    return None if remark is None else _remarked(reader, remark.end() - 1, printed=printed)
 
 
-def _remarked(reader: Reader, start: int) -> Found | None:
-    """The value that the comment at `start` gives."""
+def _remarked(reader: Reader, start: int, *, printed: bool) -> Found | None:
+    """The value that the comment at `start` gives. A printed string has no quotes after `Output:`."""
     words = _REMARK.match(reader.text, start)
-    return None if words is None else _value(reader, words.end(), in_prose=True)
+    value = None if words is None else _value(reader, words.end(), in_prose=True)
+    if value is not None or not printed:
+        return value
+    shown = _REMARK_LABEL.match(reader.text, start, start + MAX_ANSWER)
+    return None if shown is None else Found(start, shown.end(), repr(shown["shown"].strip()))
 
 
 def _compared_backwards(reader: Reader, start: int, direction: Direction) -> Found | None:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import cruxeval_tasks
-from cruxeval_tasks.cli import doctor, host
+from cruxeval_tasks.cli import compare, doctor, fresh, host, leaderboard, score, show
 from cruxeval_tasks.errors import UserError
 
 _EPILOG = """\b
@@ -42,8 +42,19 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(cruxeval_tasks.__version__, prog_name="cruxeval")
 def main() -> None:
-    """CRUXEval for lm-evaluation-harness: make its tasks known to the harness, and run them."""
+    """CRUXEval for lm-evaluation-harness: run its tasks in the harness; score, compare and look at completions."""
 
 
-for command in (host.register, host.unregister, host.run, host.path, doctor.doctor):
+for command in (
+    host.register,
+    host.unregister,
+    host.run,
+    host.path,
+    score.score,
+    compare.compare,
+    show.show,
+    leaderboard.leaderboard,
+    fresh.fresh,
+    doctor.doctor,
+):
     main.add_command(command)

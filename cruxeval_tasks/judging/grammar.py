@@ -35,10 +35,13 @@ class Evaluation:
 
     Attributes:
         source: The expression, without surrounding white space.
+        names: What it uses of the module-level names that it may use. Nothing else of the module may be in its reach:
+            a variable of the same name somewhere in the expression hides a name here, not everywhere.
         plain: Whether it is a call of `f` on literals alone, which cannot touch anything outside `f`.
     """
 
     source: str
+    names: frozenset[str]
     plain: bool
 
 
@@ -82,6 +85,20 @@ def parse(source: str, mode: Literal["eval", "exec"]) -> ast.AST:
             raise ValueError("nested too deeply") from error
 
 
+@lru_cache(maxsize=4096)
+def stated_output(output: str) -> object:
+    """Return the value of a problem's stated output. It is shared: do not change it.
+
+    Raises:
+        ValueError: `output` is no literal.
+    """
+    tree = parse(output.strip(), "eval")
+    try:
+        return ast.literal_eval(tree)
+    except (TypeError, RecursionError, MemoryError) as error:
+        raise ValueError(f"no literal: {error}") from error
+
+
 def admit(
     answer: str, direction: Direction, module_names: frozenset[str]
 ) -> Value | Evaluation | Malformed | Rejected | Raises:
@@ -90,7 +107,8 @@ def admit(
     Args:
         answer: The answer's text.
         direction: "output" takes any one expression, "input" one call of `f`.
-        module_names: What the problem's code defines, from `read_code`.
+        module_names: What the answer may use of the problem's code: `names` of `read_code` for an input,
+            `names_apart_from_f` for an output.
     """
     if len(answer) > MAX_ANSWER:
         return Malformed(f"longer than {MAX_ANSWER:,} characters")
@@ -106,9 +124,15 @@ def admit(
         return Malformed("not a call of f")
     arguments = [*tree.body.args, *tree.body.keywords]
     if all(isinstance(node, _LITERAL_NODES) for argument in arguments for node in ast.walk(argument)):
-        return Evaluation(source, plain=True)
-    objection = _objection(tree.body, module_names | {"f"})
-    return Rejected(objection) if objection else Evaluation(source, plain=False)
+        return Evaluation(source, frozenset({"f"}), plain=True)
+    return _admit_expression(source, tree.body, module_names | {"f"})
+
+
+def _admit_expression(source: str, body: ast.expr, module_names: frozenset[str]) -> Evaluation | Rejected:
+    if objection := _objection(body, module_names):
+        return Rejected(objection)
+    used = {node.id for node in ast.walk(body) if isinstance(node, ast.Name)}
+    return Evaluation(source, module_names & used, plain=False)
 
 
 def _admit_output(
@@ -117,8 +141,7 @@ def _admit_output(
     try:
         return Value(ast.literal_eval(body))
     except ValueError:  # not a literal
-        objection = _objection(body, module_names)
-        return Rejected(objection) if objection else Evaluation(source, plain=False)
+        return _admit_expression(source, body, module_names)
     except TypeError as error:
         return Raises("TypeError", str(error))
     except (RecursionError, MemoryError):
@@ -171,18 +194,6 @@ _NODE_NAMES: dict[type, str] = {
 # Modules whose functions are pure and whose names an answer may use where the problem imports them with `from`.
 _PURE_MODULES = frozenset({"bisect", "collections", "fractions", "heapq", "itertools", "math", "string", "textwrap"})
 
-# Modules that plain code may import: nothing that it does with them outlives the check.
-_PLAIN_MODULES = _PURE_MODULES | {"copy", "re", "typing"}
-
-_HARMLESS_NAMES = PURE_BUILTINS | {
-    name
-    for name, value in vars(builtins).items()
-    if value in (True, False, None, NotImplemented, Ellipsis, type, print, object, hash, id)
-    or (isinstance(value, type) and issubclass(value, BaseException))
-}
-_REACHING_NAMES = frozenset(dir(builtins)) - _HARMLESS_NAMES
-"""Built-ins with which code can reach what outlives its own globals."""
-
 
 @dataclass(frozen=True)
 class Code:
@@ -190,11 +201,13 @@ class Code:
 
     Attributes:
         names: Module-level names that an answer may use.
+        names_apart_from_f: Those of them through which `f` cannot be reached: no `g = f`, no function that calls `f`.
         plain: Whether the code can touch nothing that outlives its own globals, so that checks of it on literals may
             share a process. False is always safe.
     """
 
     names: frozenset[str]
+    names_apart_from_f: frozenset[str]
     plain: bool
 
 
@@ -207,33 +220,108 @@ def read_code(code: str) -> Code:
     """
     tree = parse(code, "exec")
     assert isinstance(tree, ast.Module)
-    names: set[str] = set()
-    for statement in tree.body:
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            names.add(statement.name)
-        elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            names |= {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
-        elif isinstance(statement, ast.ImportFrom) and statement.module in _PURE_MODULES:
-            names |= {alias.asname or alias.name for alias in statement.names}
+    names = {name for statement in tree.body for name in _offered(statement) if not name.startswith("_")}
+    nodes = list(ast.walk(tree))
     return Code(
-        names=frozenset(name for name in names if not name.startswith("__")),
-        plain=all(_is_plain(node) for node in ast.walk(tree)),
+        names=frozenset(names),
+        names_apart_from_f=frozenset(names - _names_near_f(tree)),
+        plain=all(map(_is_plain, nodes)) and not _delays_code(nodes),
     )
 
 
+def _offered(statement: ast.stmt) -> set[str]:
+    """The names that a module-level statement defines and that an answer may use."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return {statement.name}
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        nodes = [node for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+        return {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+    if isinstance(statement, ast.ImportFrom) and statement.module in _PURE_MODULES and statement.level == 0:
+        return {alias.asname or alias.name for alias in statement.names if not alias.name.startswith("_")}
+    return set()
+
+
+def _names_near_f(tree: ast.Module) -> set[str]:
+    """`f` and all module-level names whose value may hold or call it; more than need be is safe."""
+    near = {"f"}
+    while True:
+        before = len(near)
+        for statement in tree.body:
+            mentioned = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                if statement.name != "f" and mentioned & near:
+                    near.add(statement.name)
+            elif mentioned & near:  # whatever takes part may have been given it
+                near |= mentioned
+        if len(near) == before:
+            return near
+
+
+# --- plain code: an allowlist again, since what it forgets is merely slower ------------------------------------------
+
+_PLAIN_NODES = (
+    ast.Module, ast.FunctionDef, ast.Return, ast.Delete, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While,
+    ast.If, ast.Raise, ast.Try, ast.ExceptHandler, ast.Assert, ast.Import, ast.ImportFrom, ast.alias, ast.Global,
+    ast.Nonlocal, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.NamedExpr, ast.Yield, ast.Del, *_EXPRESSION_NODES,
+)  # fmt: skip
+"""No classes, since a `__del__` runs whenever the collector likes; no `match`, whose patterns read any attribute."""
+
+_PLAIN_IMPORTS: dict[str, frozenset[str]] = {
+    module: frozenset(names.split())
+    for module, names in {
+        "bisect": "bisect bisect_left bisect_right insort insort_left insort_right",
+        "collections": "ChainMap Counter OrderedDict defaultdict deque namedtuple",
+        "copy": "copy deepcopy",
+        "functools": "cmp_to_key partial reduce",
+        "heapq": "heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest",
+        "itertools": """accumulate chain combinations combinations_with_replacement compress count cycle dropwhile
+            filterfalse groupby islice pairwise permutations product repeat starmap takewhile tee zip_longest""",
+        "math": """ceil comb copysign cos degrees dist e exp fabs factorial floor fmod fsum gcd hypot inf isclose
+            isfinite isinf isnan isqrt lcm log log10 log2 modf nan perm pi pow prod radians remainder sin sqrt tan tau
+            trunc""",
+        "re": """ASCII DOTALL I IGNORECASE M MULTILINE S VERBOSE X compile error escape findall finditer fullmatch match
+            search split sub subn""",
+        "string": """ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable
+            punctuation whitespace""",
+        "typing": """Any Callable Dict FrozenSet Generator Iterable Iterator List Mapping Optional Sequence Set Tuple
+            Union""",
+    }.items()
+}
+"""Modules that plain code may import, and what it may use of them. Not the modules that these import in turn, not
+`abc` classes with their registries, not `string.Formatter`, which reads attributes by name."""
+
+_PLAIN_ATTRIBUTES = BUILTIN_ATTRIBUTES.union(
+    *_PLAIN_IMPORTS.values(),
+    "format format_map args".split(),  # reading an attribute into a string leaves nothing behind
+    "appendleft elements extendleft from_iterable group groupdict groups most_common move_to_end popleft".split(),
+    "rotate span subtract".split(),
+)
+
+_PLAIN_NAMES = PURE_BUILTINS | {
+    "hash", "id", "object", "print", "NotImplemented", "Ellipsis", "__name__",
+    *(n for n, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)),
+}  # fmt: skip
+_REACHING_NAMES = frozenset(dir(builtins)) - _PLAIN_NAMES
+"""Built-ins with which code can reach what outlives its own globals. `type` is one: it makes classes."""
+
+
 def _is_plain(node: ast.AST) -> bool:
+    if not isinstance(node, _PLAIN_NODES):
+        return False
     if isinstance(node, ast.Import):
-        return all(alias.name in _PLAIN_MODULES for alias in node.names)
+        return all(alias.name in _PLAIN_IMPORTS for alias in node.names)
     if isinstance(node, ast.ImportFrom):
-        return node.module in _PLAIN_MODULES and node.level == 0
+        return node.level == 0 and {alias.name for alias in node.names} <= _PLAIN_IMPORTS.get(node.module or "", set())
     if isinstance(node, ast.Name):
         return node.id not in _REACHING_NAMES and (not node.id.startswith("__") or node.id == "__name__")
     if isinstance(node, ast.Attribute):
-        return not node.attr.startswith("_") and isinstance(node.ctx, ast.Load) and node.attr not in _FRAME_ATTRIBUTES
-    return True
+        return node.attr in _PLAIN_ATTRIBUTES and isinstance(node.ctx, ast.Load)
+    return not (isinstance(node, ast.comprehension) and node.is_async)
 
 
-_FRAME_ATTRIBUTES = frozenset(
-    {"gi_frame", "gi_code", "cr_frame", "ag_frame", "f_globals", "f_builtins", "f_back", "tb_frame"}
-)
+def _delays_code(nodes: list[ast.AST]) -> bool:
+    """Whether code may be left to run later: a `finally` in a generator that is dropped half-way runs when the
+    collector finds it, which can be during another check."""
+    kinds = set(map(type, nodes))
+    return ast.Yield in kinds and ast.Try in kinds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -100,6 +99,11 @@ class Judge:
         self._isolation: dict[str, str] = {}
 
     @property
+    def started(self) -> bool:
+        """Whether workers were started, which only answers that need execution do."""
+        return self._pool is not None
+
+    @property
     def isolation(self) -> dict[str, str]:
         """What each layer of confinement came to on this machine, in words; a missing layer is missing here too.
 
@@ -150,19 +154,35 @@ class Judge:
 
     def _ready_pool(self) -> Pool:
         if self._pool is None:
-            layers = list(LAYERS)
-            while True:
-                pool = Pool(self._size, self._limits, layers)
-                try:
-                    self._isolation = pool.start()
-                    break
-                except IsolationError as error:
-                    missing = str(error).partition(":")[0]
-                    if not self._allow_unisolated:
-                        raise IsolationError(_missing_layer(str(error))) from error
-                    layers.remove(missing)
-            self._pool = pool
+            self._pool, self._isolation = open_pool(
+                self._limits, workers=self._size, allow_unisolated=self._allow_unisolated
+            )
         return self._pool
+
+
+def open_pool(
+    limits: Limits, *, workers: int | None = None, allow_unisolated: bool = False
+) -> tuple[Pool, dict[str, str]]:
+    """Return a pool whose workers start on this machine, and what each of its layers came to, in words.
+
+    Args:
+        limits: What one request may use.
+        workers: Number of requests computed side by side; by default one for each usable core, at most 8.
+        allow_unisolated: Leave out the layers that cannot be put up here.
+
+    Raises:
+        IsolationError: A layer is missing and `allow_unisolated` was not given.
+        WorkerError: Workers cannot be started.
+    """
+    layers = list(LAYERS)
+    while True:
+        pool = Pool(workers or min(8, _usable_cores()), limits, layers)
+        try:
+            return pool, pool.start()
+        except IsolationError as error:
+            if not allow_unisolated:
+                raise IsolationError(_missing_layer(str(error))) from error
+            layers.remove(str(error).partition(":")[0])
 
 
 def _missing_layer(what: str) -> str:
@@ -183,13 +203,14 @@ def _judge_unexecuted(check: Check) -> Verdict | Request:
     if check.answer is None or not check.answer.strip():
         return Verdict(Status.NO_ANSWER, "the completion holds no answer")
     code = grammar.read_code(check.code)
-    admitted = grammar.admit(check.answer, check.direction, code.names)
+    names = code.names if check.direction == "input" else code.names_apart_from_f
+    admitted = grammar.admit(check.answer, check.direction, names)
     if isinstance(admitted, grammar.Value):
         return _compare(admitted.value, check.output)
     if isinstance(admitted, grammar.Evaluation):
-        # Far above what can equal the output, far below what takes long to read.
-        limit = max(65536, 32 * len(check.output))
-        return Request(check.code, admitted.source, admitted.plain and code.plain, limit)
+        # Far above what can equal the output, far below what takes long to read or fills a frame.
+        limit = max(65536, min(32 * len(check.output), 2**20))
+        return Request(check.code, admitted.source, admitted.names, admitted.plain and code.plain, limit)
     if isinstance(admitted, grammar.Malformed):
         return Verdict(Status.MALFORMED, admitted.reason)
     if isinstance(admitted, grammar.Rejected):
@@ -212,12 +233,14 @@ def _verdict_of(reply: Reply, check: Check) -> Verdict:
 
 
 def _raised(exception: str, message: str) -> Verdict:
-    return Verdict(Status.RAISED, f"{exception}: {message}"[:_SHOWN] if message else exception)
+    line = " ".join(f"{exception}: {message}".split()) if message else exception
+    # Logs are UTF-8, which has no lone surrogates.
+    return Verdict(Status.RAISED, line[:_SHOWN].encode(errors="backslashreplace").decode())
 
 
 def _compare(obtained: object, output: str) -> Verdict:
     try:
-        equal = bool(obtained == ast.literal_eval(output))
+        equal = bool(obtained == grammar.stated_output(output))
     except (RecursionError, BytesWarning):  # deeper than any output; bytes beside text under `python -bb`
         equal = False
     return Verdict(Status.PASSED if equal else Status.WRONG, "", _show(obtained))

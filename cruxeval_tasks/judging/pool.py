@@ -71,10 +71,12 @@ class Limits:
 
 @dataclass(frozen=True)
 class Request:
-    """One evaluation: `answer` beside `code`; `plain` where it may share a process; `limit` on the value's size."""
+    """One evaluation: `answer` beside `code`, of whose module it sees `names`; `plain` where it may share a process;
+    `limit` on the value's size."""
 
     code: str
     answer: str
+    names: frozenset[str]
     plain: bool
     limit: int
 
@@ -126,13 +128,19 @@ class Pool:
         size: Number of places, that is of requests computed side by side.
         limits: What one request may use.
         layers: Layers of `confine.LAYERS` that every worker puts up.
+        hash_seed: Seed of the workers' string hashes. Verdicts need one and the same.
     """
 
-    def __init__(self, size: int, limits: Limits, layers: Collection[str]) -> None:
+    def __init__(self, size: int, limits: Limits, layers: Collection[str], hash_seed: int = 0) -> None:
         self.size = size
         self.limits = limits
         self._layers = tuple(layers)
+        self._hash_seed = hash_seed
         self._reset_after_fork()
+
+    def reseeded(self, hash_seed: int) -> Pool:
+        """Return another pool, of the same kind, whose workers have this hash seed."""
+        return Pool(self.size, self.limits, self._layers, hash_seed)
 
     def _reset_after_fork(self) -> None:
         self._owner = os.getpid()
@@ -231,7 +239,12 @@ class Pool:
                 stderr=subprocess.PIPE,
                 pass_fds=(theirs.fileno(),),
                 cwd="/",
-                env={**environment, "PYTHONHASHSEED": "0"},
+                # What a problem prints goes nowhere, and never fails.
+                env={
+                    **environment,
+                    "PYTHONHASHSEED": str(self._hash_seed),
+                    "PYTHONIOENCODING": "utf-8:backslashreplace",
+                },
                 start_new_session=True,  # Ctrl-C in the terminal reaches the judge alone
             )
         except OSError as error:
@@ -320,7 +333,13 @@ class _Run:
             worker.queue.append(task)
             request = task.request
             worker.unsent += wire.frame(
-                {"id": task.number + 1, "code": request.code, "answer": request.answer, "limit": request.limit}
+                {
+                    "id": task.number + 1,
+                    "code": request.code,
+                    "answer": request.answer,
+                    "names": sorted(request.names),
+                    "limit": request.limit,
+                }
             )
         self._send(worker, place, forks)
 
@@ -382,7 +401,13 @@ class _Run:
             raise wire.WireError("a reply to nothing that was asked")
         ((kind, body),) = message.items()
         task = worker.queue[0]
-        reply = self._read_reply(task, kind, body)
+        try:
+            reply = self._read_reply(task, kind, body)
+        except (wire.WireError, RecursionError):
+            if not task.forks:
+                raise
+            # The server passes on what its child wrote; only the problem's own code can have made the child write this.
+            reply = Reply("died", "garbage")
         worker.queue.popleft()
         worker.deadline = now + self._pool.limits.wall_seconds
         if reply is None:

@@ -59,7 +59,8 @@ def encode(value: object, limit: int) -> Any:
     return _encode(value, budget, 0)
 
 
-def _encode(value: Any, budget: list[int], depth: int) -> Any:
+def _encode(value: Any, budget: list[int], depth: int, hashed: bool = False) -> Any:
+    """`hashed`: whether the value is a key or a member of a set, or part of one."""
     if depth > MAX_DEPTH:
         raise TooLarge(f"nested deeper than {MAX_DEPTH}")
     budget[0] -= 2
@@ -68,6 +69,8 @@ def _encode(value: Any, budget: list[int], depth: int) -> Any:
     if value is None or value is True or value is False:
         return value
     base = _base_type(value)
+    if hashed and base in (list, dict, set, bytearray):
+        base = None  # of a class with a hash of its own: no literal can state such a key, and we could not decode it
     if base is int:
         return _encode_int(int.__pos__(value), budget)
     if base is str:
@@ -80,15 +83,15 @@ def _encode(value: Any, budget: list[int], depth: int) -> Any:
         return [_encode(item, budget, depth + 1) for item in list.__iter__(value)]
     if base is tuple:
         _spend(budget, tuple.__len__(value))
-        return {"tuple": [_encode(item, budget, depth + 1) for item in tuple.__iter__(value)]}
+        return {"tuple": [_encode(item, budget, depth + 1, hashed) for item in tuple.__iter__(value)]}
     if base is dict:
         _spend(budget, dict.__len__(value))
         items = dict.items(value)
-        return {"dict": [[_encode(k, budget, depth + 1), _encode(v, budget, depth + 1)] for k, v in items]}
+        return {"dict": [[_encode(k, budget, depth + 1, True), _encode(v, budget, depth + 1)] for k, v in items]}
     if base is set or base is frozenset:
         members = list(base.__iter__(value))
         _spend(budget, len(members))
-        return {base.__name__: [_encode(item, budget, depth + 1) for item in members]}
+        return {base.__name__: [_encode(item, budget, depth + 1, True) for item in members]}
     if base is bytes or base is bytearray:
         data = bytes(memoryview(value))
         _spend(budget, 2 * len(data))
@@ -98,20 +101,22 @@ def _encode(value: Any, budget: list[int], depth: int) -> Any:
         return {"complex": [real.hex(), imaginary.hex()]}
     if value is Ellipsis:
         return {"ellipsis": None}
-    if type(value) in _DICT_VIEWS:
+    if issubclass(type(value), _DICT_VIEWS):
         members = list(value)
         _spend(budget, len(members))
-        encoded = [_encode(item, budget, depth + 1) for item in members]
+        if _all_hashable(members):
+            return {"set": [_encode(item, budget, depth + 1, True) for item in members]}
         # A view of unhashable items equals no set that a literal can state.
-        return {"set": encoded} if _all_hashable(members) else {"other": type(value).__name__}
-    return {"other": type(value).__name__[:100]}
+    name = str(type(value).__name__)[:100]
+    _spend(budget, len(name))
+    return {"other": name}
 
 
 def _base_type(value: Any) -> Any:
     """The built-in type that `value` compares as, or None where its class defines an `==` of its own."""
     kind = type(value)
-    if kind is Counter or kind is OrderedDict:  # against a plain dict both compare as one
-        return dict
+    if issubclass(kind, dict) and kind.__eq__ in (Counter.__eq__, OrderedDict.__eq__):
+        return dict  # against a plain dict both compare as one
     for base in (int, str, float, list, tuple, dict, set, frozenset, bytes, bytearray, complex):
         if kind is base or (issubclass(kind, base) and kind.__eq__ is base.__eq__):
             return base
@@ -165,7 +170,7 @@ def decode(form: Any) -> Any:
     ((tag, body),) = form.items()
     try:
         return _DECODERS[tag](body)
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
         raise WireError(f"bad tagged value {tag!r}: {error}") from error
 
 
@@ -181,7 +186,7 @@ _DECODERS: dict[str, Any] = {
     "complex": lambda body: complex(float.fromhex(body[0]), float.fromhex(body[1])),
     "str": lambda body: "".join(map(chr, body)),
     "ellipsis": lambda body: ...,
-    "other": Opaque,
+    "other": lambda body: Opaque(str(body)),
 }
 
 

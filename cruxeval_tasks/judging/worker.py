@@ -3,7 +3,7 @@
 Started by `pool.py` as ``python -s -S -c BOOTSTRAP``; talks in the frames of `wire.py` over one inherited descriptor.
 The expected value of a problem never comes here, and nothing that is decided here counts as a verdict.
 
-Requests are ``{"id", "code", "answer", "limit"}``; replies ``{"id", KIND: BODY}`` with KIND one of
+Requests are ``{"id", "code", "answer", "names", "limit"}``; replies ``{"id", KIND: BODY}`` with KIND one of
 value (tagged JSON) · raised ([class, message]) · memory · oversized (why) · signal (the number that ended a child).
 """
 
@@ -30,8 +30,9 @@ _RECURSION = 1000  # frames for the problem's code: the interpreter's default, w
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # differs from run to run
 _CACHED_PROBLEMS = 64
 
+_REPLIES = (["value"], ["raised"], ["memory"], ["oversized"])
+
 _PURE = {name: getattr(builtins, name) for name in PURE_BUILTINS}
-_PLAIN_CONTAINERS = (list, dict, set, bytearray)
 
 
 def main() -> None:
@@ -65,7 +66,7 @@ def main() -> None:
     buffer = bytearray()
     while (request := wire.read_message(channel, buffer)) is not None:
         reply = answer(request, settings)
-        wire.write_all(channel, wire.frame({"id": request["id"], **reply}))
+        wire.write_all(channel, wire.frame({**reply, "id": request["id"]}))
 
 
 def _here(request: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
@@ -105,9 +106,12 @@ def _in_child(request: dict[str, Any], settings: dict[str, Any]) -> dict[str, An
         pass
     finally:
         os.close(reading)
-        status = os.waitpid(child, 0)[1]
-    if reply is None:
-        return {"signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0}
+        _, status, usage = os.wait4(child, 0)
+    if reply is None or list(reply) not in _REPLIES:  # none, or none that `_evaluate` gives
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        if number == signal.SIGKILL and usage.ru_utime + usage.ru_stime >= settings["cpu_seconds"]:
+            number = signal.SIGXCPU  # it ignored the timers, and the limit behind them sends SIGKILL
+        return {"signal": number}
     return reply  # type: ignore[no-any-return]
 
 
@@ -137,7 +141,7 @@ def _evaluate(request: dict[str, Any]) -> dict[str, Any]:
             module: dict[str, Any] = {"__name__": "problem", "__builtins__": builtins}
             exec(_problem_code(request["code"]), module)
             answer = compile(request["answer"], "<answer>", "eval", dont_inherit=True)
-            value = eval(answer, _answer_globals(module))
+            value = eval(answer, _answer_globals(module, request["names"]))
         finally:
             sys.setrecursionlimit(_depth() + _RECURSION + wire.MAX_DEPTH)
         return {"value": wire.encode(value, request["limit"])}
@@ -156,17 +160,26 @@ def _depth() -> int:
     return depth
 
 
-def _answer_globals(module: dict[str, Any]) -> dict[str, Any]:
-    """Names for the answer: those of the problem's module, and the pure built-ins.
+def _answer_globals(module: dict[str, Any], admitted: list[str]) -> dict[str, Any]:
+    """Names for the answer: the admitted ones of the problem's module, and the pure built-ins.
 
-    A dictionary of its own, and plain containers as copies, so that evaluating the answer's arguments cannot change
-    what `f` sees.
+    A dictionary of its own, and data as copies, so that evaluating the answer's arguments cannot change what `f` sees.
+    Functions and classes are copies of themselves. What cannot be copied (a running generator) is left out.
     """
-    names = {name: value for name, value in module.items() if not name.startswith("__")}
-    for name, value in names.items():
-        if type(value) in _PLAIN_CONTAINERS:
-            names[name] = deepcopy(value)
-    names["__builtins__"] = _PURE
+    names: dict[str, Any] = {"__builtins__": _PURE}
+    memo: dict[int, Any] = {}
+    for name in admitted:
+        if name not in module:
+            continue
+        if name == "f":
+            names[name] = module[name]
+            continue
+        try:
+            names[name] = deepcopy(module[name], memo)
+        except MemoryError:
+            raise
+        except Exception:
+            continue
     return names
 
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import question_and_gold
+from driver import question_and_gold
 
 import cruxeval_tasks
 from cruxeval_tasks.problems import Problem
@@ -58,17 +58,35 @@ def script(tmp_path: Path, smoke: list[Problem]) -> Path:
     return path
 
 
-def test_run_prints_the_table_and_logs_the_samples(script: Path, tmp_path: Path, smoke: list[Problem]) -> None:
+def check_run(printed: str, output: Path, smoke: list[Problem]) -> None:
+    cells = [[c.strip() for c in line.split("|")] for line in printed.splitlines() if line.startswith("|")]
+    scores = [float(row[row.index("pass@1") + 2]) for row in cells if "pass@1" in row]
+    assert scores == [1.0] * 3 or scores == [1.0] * 4  # the group, each direction, and maybe the group again below
+    for direction in "oi":
+        (log,) = output.rglob(f"samples_*cruxeval_{direction}_smoke_*.jsonl")
+        samples = [json.loads(line) for line in log.read_text().splitlines()]
+        assert [s["doc"]["id"] for s in samples] == [p.id for p in smoke[:5]]
+        assert all(s["pass@1"] == 1.0 and s["answered"] == 1.0 for s in samples)
+
+
+def test_run_with_flags(script: Path, tmp_path: Path, smoke: list[Problem]) -> None:
     printed = host(
         "run", "--model", "scripted", "--model_args", f"script={script}", "--tasks", "cruxeval_smoke",
         "--include_path", str(TASKS), "--log_samples", "--output_path", str(tmp_path / "out"), "--limit", "5",
     )  # fmt: skip
-    cells = [[c.strip() for c in line.split("|")] for line in printed.splitlines() if line.startswith("|")]
-    pass_1 = [row for row in cells if "pass@1" in row]
-    assert len(pass_1) >= 3  # each direction, and the group
-    assert all("1" in row or "1.0000" in row for row in pass_1)
-    for direction in "oi":
-        (log,) = (tmp_path / "out").rglob(f"samples_cruxeval_{direction}_smoke_*.jsonl")
-        samples = [json.loads(line) for line in log.read_text().splitlines()]
-        assert [s["doc"]["id"] for s in samples] == [p.id for p in smoke[:5]]
-        assert all(s["pass@1"] == 1.0 and s["answered"] == 1.0 for s in samples)
+    check_run(printed, tmp_path / "out", smoke)
+
+
+def test_run_with_a_config_file(script: Path, tmp_path: Path, smoke: list[Problem]) -> None:
+    problems = Path(cruxeval_tasks.__file__).parent / "smoke.jsonl"
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        f"model: scripted\nmodel_args: {{script: {script}}}\ntasks: [cruxeval_o, cruxeval_i]\n"
+        f"include_path: {TASKS}\nmetadata: {{problems: {problems}}}\nlimit: 2\nnum_fewshot: 1\n"
+    )
+    printed = host("run", "--config", str(config))
+    rows = [[c.strip() for c in line.split("|")] for line in printed.splitlines() if line.startswith("|")]
+    assert [float(row[row.index("pass@1") + 2]) for row in rows if "pass@1" in row] == [1.0, 1.0]
+    asked = [json.loads(line)[0] for line in Path(f"{script}.asked").read_text().splitlines()]
+    assert len(asked) == 4
+    assert all(prompt.count("\n[PYTHON]\n") == 2 for prompt in asked)

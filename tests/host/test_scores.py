@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import by_question, gold, run
+from driver import by_question, gold, run
 from scripted import Scripted
 
 from cruxeval_tasks.problems import Problem
@@ -58,10 +58,13 @@ def test_group_reports_each_direction_and_their_mean(smoke: list[Problem]) -> No
     inputs = by_question(smoke, "i", wrong_call)
 
     def reply(question: str, asked: int) -> str:
-        return (inputs if question.rsplit("\n", 1)[1].startswith("assert f(??)") else outputs)(question, asked)
+        script = inputs if question.rsplit("\n", 1)[1].startswith("assert f(??)") else outputs
+        return script(question, asked)
 
     results = run("cruxeval_smoke", Scripted(reply), log_samples=False)["results"]
-    assert results["cruxeval_o_smoke"]["pass@1,answer"] == 1.0
-    assert results["cruxeval_i_smoke"]["pass@1,answer"] == 0.0
-    assert results["cruxeval_smoke"]["pass@1,answer"] == 0.5
-    assert results["cruxeval_smoke"]["answered,answer"] == 1.0
+    # Host 0.5 puts the name of the group before the name of a task in it.
+    metrics = {name.removeprefix("cruxeval_smoke::"): values for name, values in results.items()}
+    assert metrics["cruxeval_o_smoke"]["pass@1,answer"] == 1.0
+    assert metrics["cruxeval_i_smoke"]["pass@1,answer"] == 0.0
+    assert metrics["cruxeval_smoke"]["pass@1,answer"] == 0.5
+    assert metrics["cruxeval_smoke"]["answered,answer"] == 1.0
