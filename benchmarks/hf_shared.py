@@ -94,7 +94,7 @@ def started(arguments: argparse.Namespace, **settings: Any) -> dict[str, Any]:
     }
     environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads), "HF_HUB_OFFLINE": "1"}
     command = [sys.executable, __file__, "run", json.dumps(settings)]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"error: a run failed:\n{done.stderr[-4000:]}")
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
