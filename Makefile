@@ -16,7 +16,7 @@ DATA    ?= ../shared
 AUTHORS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-hosts lint bench clean
+.PHONY: help demo test test-hosts lint bench bench-hf clean
 
 help:  ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
@@ -37,6 +37,10 @@ lint: $(VENV)/.develops  ## Check style and types
 
 bench: $(VENV)/.develops  ## Time the judge beside other scorers
 	$(BIN)/python benchmarks/judge.py --data $(DATA) $(if $(AUTHORS),--authors $(AUTHORS)) $(BENCH)
+
+bench-hf: $(VENV)/.develops $(MODEL)/config.json  ## Time the model type `hf-shared` beside the host's `hf` (hours)
+	CRUXEVAL_PROBLEMS=$(DATA)/cruxeval/cruxeval.jsonl $(BIN)/python benchmarks/hf_shared.py speed --model $(MODEL) $(BENCH)
+	CRUXEVAL_PROBLEMS=$(DATA)/cruxeval/cruxeval.jsonl $(BIN)/python benchmarks/hf_shared.py greedy --model $(MODEL)
 
 clean:  ## Remove .venv and the converted model
 	rm -rf $(VENV) .cache

@@ -1,4 +1,4 @@
-"""Running the host's own command in this process, with our tasks known to it."""
+"""Running the host's own command in this process, with our tasks and model types known to it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import cruxeval_tasks
+from cruxeval_tasks import models
 
 
 def run_host(arguments: Sequence[str], *, include: bool) -> None:
@@ -21,6 +22,7 @@ def run_host(arguments: Sequence[str], *, include: bool) -> None:
     """
     from lm_eval.__main__ import cli_evaluate
 
+    models.register()
     if include:
         _include(cruxeval_tasks.TASK_CONFIGS)
     sys.argv = ["lm_eval", *arguments]
