@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import cruxeval_tasks
-from cruxeval_tasks.cli import compare, doctor, host, leaderboard, score, show
+from cruxeval_tasks.cli import compare, doctor, fresh, host, leaderboard, score, show
 from cruxeval_tasks.errors import UserError
 
 _EPILOG = """\b
@@ -54,6 +54,7 @@ for command in (
     compare.compare,
     show.show,
     leaderboard.leaderboard,
+    fresh.fresh,
     doctor.doctor,
 ):
     main.add_command(command)

@@ -154,19 +154,36 @@ class Judge:
 
     def _ready_pool(self) -> Pool:
         if self._pool is None:
-            layers = list(LAYERS)
-            while True:
-                pool = Pool(self._size, self._limits, layers)
-                try:
-                    self._isolation = pool.start()
-                    break
-                except IsolationError as error:
-                    missing = str(error).partition(":")[0]
-                    if not self._allow_unisolated:
-                        raise IsolationError(_missing_layer(str(error))) from error
-                    layers.remove(missing)
-            self._pool = pool
+            self._pool, self._isolation = open_pool(
+                self._limits, workers=self._size, allow_unisolated=self._allow_unisolated
+            )
         return self._pool
+
+
+def open_pool(
+    limits: Limits, *, workers: int | None = None, allow_unisolated: bool = False, hash_seed: int = 0
+) -> tuple[Pool, dict[str, str]]:
+    """Return a pool whose workers start on this machine, and what each of its layers came to, in words.
+
+    Args:
+        limits: What one request may use.
+        workers: Number of requests computed side by side; by default one for each usable core, at most 8.
+        allow_unisolated: Leave out the layers that cannot be put up here.
+        hash_seed: Seed of the workers' string hashes.
+
+    Raises:
+        IsolationError: A layer is missing and `allow_unisolated` was not given.
+        WorkerError: Workers cannot be started.
+    """
+    layers = list(LAYERS)
+    while True:
+        pool = Pool(workers or min(8, _usable_cores()), limits, layers, hash_seed)
+        try:
+            return pool, pool.start()
+        except IsolationError as error:
+            if not allow_unisolated:
+                raise IsolationError(_missing_layer(str(error))) from error
+            layers.remove(str(error).partition(":")[0])
 
 
 def _missing_layer(what: str) -> str:

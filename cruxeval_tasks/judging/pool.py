@@ -128,12 +128,14 @@ class Pool:
         size: Number of places, that is of requests computed side by side.
         limits: What one request may use.
         layers: Layers of `confine.LAYERS` that every worker puts up.
+        hash_seed: Seed of the workers' string hashes. Verdicts need one and the same.
     """
 
-    def __init__(self, size: int, limits: Limits, layers: Collection[str]) -> None:
+    def __init__(self, size: int, limits: Limits, layers: Collection[str], hash_seed: int = 0) -> None:
         self.size = size
         self.limits = limits
         self._layers = tuple(layers)
+        self._hash_seed = hash_seed
         self._reset_after_fork()
 
     def _reset_after_fork(self) -> None:
@@ -234,7 +236,11 @@ class Pool:
                 pass_fds=(theirs.fileno(),),
                 cwd="/",
                 # What a problem prints goes nowhere, and never fails.
-                env={**environment, "PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8:backslashreplace"},
+                env={
+                    **environment,
+                    "PYTHONHASHSEED": str(self._hash_seed),
+                    "PYTHONIOENCODING": "utf-8:backslashreplace",
+                },
                 start_new_session=True,  # Ctrl-C in the terminal reaches the judge alone
             )
         except OSError as error:
