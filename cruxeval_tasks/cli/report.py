@@ -50,11 +50,15 @@ def report(
     with common.Scorer(direction, problems, partial, allow_unisolated) as scorer:
         runs = [NamedRun(name, scorer.score(path)) for name, path in zip(names, files, strict=True)]
     found = collect(runs)
-    try:
-        executed, not_traced = executed_lines(found.problems, allow_unisolated=allow_unisolated), ""
-    except IsolationError as error:  # the rest of the page stands without it
-        executed, not_traced = {}, str(error)
-    text = render(found.with_executed(executed, not_traced))
+    with common.progress("lines that problems execute", len(found.problems)) as step:
+        try:
+            found = found.with_executed(
+                executed_lines(found.problems, allow_unisolated=allow_unisolated, progress=step), ""
+            )
+        except IsolationError as error:  # the rest of the page stands without it
+            found = found.with_executed({}, str(error))
+    with common.progress("page", 1):
+        text = render(found)
     write_atomically(target, text)
     click.echo(f"Wrote {common.visible(str(target))} ({len(text.encode()) / 1e6:.1f} MB)")
 

@@ -74,25 +74,6 @@ def mark(number: int) -> str:
     return MARKS[number % SERIES]
 
 
-def scores(name: str, estimates: Sequence[Estimate]) -> str:
-    """pass@1 of each run with its interval, one row each, numbered from 1 in the order given."""
-
-    def draw(axes: Any) -> None:
-        for row, value in enumerate(estimates):
-            ends = [[100 * (value.value - value.low)], [100 * (value.high - value.value)]]
-            axes.errorbar([100 * value.value], [row], xerr=ends, **_point(row), markersize=8, elinewidth=2)
-            axes.annotate(
-                f"{100 * value.value:.1f}", (100 * value.value, row), (0, 8), textcoords="offset points", ha="center"
-            )
-        axes.set_yticks(range(len(estimates)), [f"run {row + 1}" for row in range(len(estimates))])
-        axes.set_ylim(len(estimates) - 0.5, -0.7)
-        axes.set_xlim(0, 100)
-        axes.set_xlabel("pass@1, percent")
-        axes.grid(axis="y", visible=False)
-
-    return _svg(name, draw, 420, 74 + 40 * len(estimates))
-
-
 def places(name: str, others: Sequence[Pair], own: Sequence[tuple[Pair, int]]) -> str:
     """Input against output prediction: the published models as dots, the user's runs as marks, or as lines across where
     only one direction is known."""
@@ -120,7 +101,7 @@ def places(name: str, others: Sequence[Pair], own: Sequence[tuple[Pair, int]]) -
 
     titles = {f"other{number}": _said(other) for number, other in enumerate(others)}
     titles.update({f"own{number}": _said(pair) for number, (pair, _) in enumerate(own)})
-    return _svg(name, draw, 420, 420, titles)
+    return _svg(name, draw, 400, 400, titles)
 
 
 def failures(name: str, shares: Sequence[Sequence[float]], labels: Sequence[str], colours: Sequence[int]) -> str:
@@ -145,7 +126,7 @@ def failures(name: str, shares: Sequence[Sequence[float]], labels: Sequence[str]
         for row, parts in enumerate(shares)
         for number, part in enumerate(parts)
     }
-    return _svg(name, draw, 420, 74 + 40 * len(shares), titles)
+    return _svg(name, draw, 400, 74 + 40 * len(shares), titles)
 
 
 def curves(name: str, series: Sequence[tuple[int, Sequence[tuple[int, Estimate]]]]) -> str:
@@ -164,7 +145,7 @@ def curves(name: str, series: Sequence[tuple[int, Sequence[tuple[int, Estimate]]
         axes.set_xlabel("k, samples drawn")
         axes.set_ylabel("pass@k, percent")
 
-    return _svg(name, draw, 420, 320)
+    return _svg(name, draw, 400, 300)
 
 
 def feature(name: str, shown: Feature) -> str:
@@ -189,7 +170,7 @@ def feature(name: str, shown: Feature) -> str:
         axes.grid(axis="x", visible=False)
 
     is_kind = shown.name == "Type of the output"
-    return _svg(name, draw, 420, 280)
+    return _svg(name, draw, 370, 270)
 
 
 def _series(number: int) -> str:

@@ -91,7 +91,7 @@ def _ends_early(text: str, answer: str | None, verdict: Verdict, is_answer: bool
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                ast.parse(answer.strip(), mode="eval")
+                ast.parse(answer.strip())  # as statements: where no expression is found, the assertion is what is left
         except SyntaxError as error:
             return any(said in (error.msg or "") for said in _CUT_OFF)
         except (ValueError, MemoryError, RecursionError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cruxeval_tasks.fresh import tracing
@@ -14,6 +14,11 @@ from cruxeval_tasks.problems import Problem
 
 GROUPS = 5
 """Groups into which a figure's values are put: fewer hide a curve, more leave too few problems in each of 800."""
+
+FEW = 8
+"""Problems of one type below which a pass rate tells next to nothing."""
+
+_AT_ONCE = 50  # problems between two steps of a progress bar
 
 _FORKS = (ast.If, ast.IfExp, ast.comprehension, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case)
 
@@ -46,9 +51,12 @@ def facts(problem: Problem) -> Facts:
     )
 
 
-def executed_lines(problems: Sequence[Problem], *, allow_unisolated: bool = False) -> dict[str, int]:
+def executed_lines(
+    problems: Sequence[Problem], *, allow_unisolated: bool = False, progress: Callable[[int], None] | None = None
+) -> dict[str, int]:
     """Return for each problem's id how many lines its call on the published input executes, each line counted as often as
     a statement on it is. The calls run in confined workers. Problems whose call cannot be traced are left out.
+    `progress` is told now and then how many problems more are done.
 
     Raises:
         IsolationError: The calls cannot be isolated here, and `allow_unisolated` was not given.
@@ -59,15 +67,22 @@ def executed_lines(problems: Sequence[Problem], *, allow_unisolated: bool = Fals
         request = tracing.traced_request(tracing.mark(problem.code), problem.code, problem.input)
         if request is not None:
             wanted.append((problem.id, request))
+    found: dict[str, int] = {}
     if not wanted:
-        return {}
+        return found
     pool, _ = open_pool(Limits(), allow_unisolated=allow_unisolated)
     try:
-        replies = pool.run([request for _, request in wanted])
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            for (key, _), reply in zip(some, pool.run([request for _, request in some]), strict=True):
+                run = tracing.read_run(reply)
+                if isinstance(run, tracing.Run):
+                    found[key] = run.statements
+            if progress is not None:
+                progress(len(some))
     finally:
         pool.close()
-    runs = {key: tracing.read_run(reply) for (key, _), reply in zip(wanted, replies, strict=True)}
-    return {key: run.statements for key, run in runs.items() if isinstance(run, tracing.Run)}
+    return found
 
 
 def groups(values: Mapping[str, int]) -> list[tuple[str, list[str]]]:
@@ -93,8 +108,10 @@ def groups(values: Mapping[str, int]) -> list[tuple[str, list[str]]]:
 
 
 def kinds(values: Mapping[str, str]) -> list[tuple[str, list[str]]]:
-    """Put ids into groups of equal values, the largest group first."""
+    """Put ids into groups of equal values, the largest group first; groups of less than `FEW` are put together at the end."""
     by_value: dict[str, list[str]] = {}
     for key, value in values.items():
         by_value.setdefault(value, []).append(key)
-    return sorted(by_value.items(), key=lambda group: -len(group[1]))
+    large = sorted((group for group in by_value.items() if len(group[1]) >= FEW), key=lambda group: -len(group[1]))
+    small = [key for keys in by_value.values() if len(keys) < FEW for key in keys]
+    return [*large, ("other", small)] if small else large

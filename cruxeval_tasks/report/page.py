@@ -40,7 +40,7 @@ class Figure:
         svg: The drawing.
         header: Titles of the table's columns.
         rows: The table's rows, the first cell of each its header.
-        legend: For each run shown in it, its number.
+        legend: Of each run shown in it the number, and what to call it.
         statuses: For each status shown in it, its number and name.
     """
 
@@ -50,7 +50,7 @@ class Figure:
     svg: Markup
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
-    legend: Sequence[int] = ()
+    legend: Sequence[tuple[int, str]] = ()
     statuses: Sequence[tuple[int, str]] = ()
 
 
@@ -79,7 +79,7 @@ def render(report: Report) -> str:
         directions=sorted({run.direction for run in report.runs}, reverse=True),
         problems=len(report.problems),
         statuses=[status.value for status in data.statuses(report.runs)],
-        types=[kind for kind, _ in data.difficulty.kinds({k: f.value_type for k, f in report.facts.items()})],
+        types=sorted({facts.value_type for facts in report.facts.values()}),
         can_differ=data.can_differ(report.runs),
         traced=bool(report.executed),
         not_traced=report.not_traced,
@@ -170,7 +170,7 @@ def _places(report: Report) -> list[Figure]:
             Markup(svg),
             ["model", "input, pass@1 %", "output, pass@1 %"],
             [[pair.name + said, _percent(pair.input), _percent(pair.output)] for pair, said in rows],
-            legend=[numbers[0] for _, numbers in own],
+            legend=[(numbers[0], " and ".join(f"run {number + 1}" for number in numbers)) for _, numbers in own],
         )
     ]
 
@@ -214,7 +214,7 @@ def _curves(report: Report) -> list[Figure]:
             Markup(charts.curves("curve", series)),
             ["pass@k %", *(f"k = {k}" for k in range(1, largest + 1))],
             rows,
-            legend=[number for number, _ in series],
+            legend=[(number, f"run {number + 1}") for number, _ in series],
         )
     ]
 
@@ -234,7 +234,7 @@ def _features(report: Report) -> list[Figure]:
                 Markup(charts.feature(f"feature{number}", feature)),
                 [feature.name.lower(), "problems", *_titles(report)],
                 rows,
-                legend=range(len(report.runs)),
+                legend=[(at, f"run {at + 1}") for at in range(len(report.runs))],
             )
         )
     return made

@@ -3,7 +3,8 @@
 (async () => {
   const at = (id) => document.getElementById(id);
   const runs = [], problems = [], byId = new Map();
-  let shown = [], sort = { by: "id", down: false };
+  const STEP = 100;  // rows that are shown at a time: all of 800 take a phone long
+  let rows = STEP, shown = [], sort = { by: "id", down: false };
 
   // An element with attributes and children; strings become text.
   const make = (name, attributes = {}, ...children) => {
@@ -12,6 +13,7 @@
     element.append(...children);
     return element;
   };
+  const counted = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
   const words = (status) => status.replaceAll("_", " ");
   const fragment = (problem) => "#" + encodeURIComponent(problem.id.toWellFormed ? problem.id.toWellFormed() : problem.id);
 
@@ -81,7 +83,14 @@
     if (by === "spread") return make("td", { class: "number" }, problem.spread ? `${Math.round(100 * problem.spread)} %` : "");
     return make("td", { class: "number" }, problem[by] === null ? "?" : String(problem[by]));
   }));
+  const list = () => {
+    document.querySelector("#problems tbody").replaceChildren(...shown.slice(0, rows).map(row));
+    const left = shown.length - rows;
+    at("more").hidden = left <= 0;
+    at("more").textContent = `Show ${Math.min(STEP, left)} more of ${left} further problems`;
+  };
   const filter = () => {
+    rows = STEP;
     const text = at("filter-text").value.toLowerCase(), run = at("filter-run").value;
     const passed = at("filter-passed").value, status = at("filter-status").value, type = at("filter-type").value;
     const differ = at("filter-differ") && at("filter-differ").checked;
@@ -91,7 +100,7 @@
       && (!status || chosen(problem, run).some((one) => one.samples.some((sample) => sample.status === status))));
     shown.sort(compare);
     at("count").textContent = `${shown.length} of ${problems.length} problems`;
-    document.querySelector("#problems tbody").replaceChildren(...shown.map(row));
+    list();
     for (const button of document.querySelectorAll("#problems thead button")) {
       const heading = button.closest("th");
       if (button.dataset.sort === sort.by) heading.setAttribute("aria-sort", sort.down ? "descending" : "ascending");
@@ -181,8 +190,8 @@
     if (here < order.length - 1) nav.append(link("Next problem", order[here + 1]));
     const facts = make("dl", { class: "facts" }, fact("Call", "f(", ...visible(problem.input), ")"),
       fact("f returns", ...visible(problem.output)));
-    facts.append(fact("What makes it hard", `${problem.lines} lines, ${problem.branches} loops and branches, ${problem.calls} calls, `
-      + (problem.executed === null ? "" : `${problem.executed} lines executed, `) + `output of type ${problem.type}`));
+    facts.append(fact("What makes it hard", [counted(problem.lines, "line"), `loops and branches: ${problem.branches}`, counted(problem.calls, "call"),
+      ...(problem.executed === null ? [] : [`${counted(problem.executed, "line")} executed`]), `output of type ${problem.type}`].join(", ")));
     const article = at("problem");
     article.replaceChildren(nav, heading, code(problem), facts);
     problem.runs.forEach((one, number) => {
@@ -246,6 +255,12 @@
     const by = button.dataset.sort;
     sort = { by, down: sort.by === by ? !sort.down : by === "spread" };
     filter();
+  });
+  at("more").addEventListener("click", () => {
+    const from = rows;
+    rows += STEP;
+    list();
+    document.querySelectorAll("#problems tbody a")[from].focus();
   });
   addEventListener("hashchange", route);
   addEventListener("keydown", (event) => {
