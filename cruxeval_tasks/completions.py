@@ -88,10 +88,8 @@ def read_run(path: str | os.PathLike[str]) -> Run:
         row = json.loads(first)
     except (ValueError, RecursionError):
         row = None  # an object over several lines, or no JSON at all
-    if isinstance(row, dict) and _is_row(row):
-        run = _from_rows(source, text)
-    else:
-        run = _from_object(source, _whole(source, text))
+    is_row = isinstance(row, dict) and _is_row(row)
+    run = _from_rows(source, text) if is_row else _from_object(source, _whole(source, text))
     if not run.texts:
         raise UserError(f"{source}: holds no completions")
     low, high = run.samples
@@ -260,6 +258,8 @@ def _from_host(source: str, rows: list[tuple[int, dict[str, Any]]], warnings: li
     stated: list[float] = []
     said: Counter[Direction] = Counter()
     repeated = 0
+    if all(isinstance(row.get("doc_id"), int) for _, row in rows):
+        rows = sorted(rows, key=lambda row: row[1]["doc_id"])  # several ranks log one after the other
     for number, row in rows:
         where = f"{source}, line {number}"
         doc = row.get("doc")

@@ -30,8 +30,6 @@ Executes = Literal["always", "sometimes", "never"]
 
 _log = logging.getLogger(__name__)
 
-_log = logging.getLogger(__name__)
-
 
 class Answer(str):
     """An answer that a filter took out of a completion; empty where there was none.
@@ -49,6 +47,10 @@ class Answer(str):
         answer = super().__new__(cls, text)
         answer.doc = doc
         return answer
+
+    def __getnewargs__(self) -> tuple[str, Doc]:  # type: ignore[override]
+        """Let it be pickled: with several ranks the host gathers the samples that it logs."""
+        return str(self), self.doc
 
 
 # --- data sets ---

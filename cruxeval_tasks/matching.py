@@ -17,6 +17,7 @@ from cruxeval_tasks.judging.judge import Judge
 from cruxeval_tasks.problems import (
     PROBLEMS_VARIABLE,
     PUBLISHED_DIGEST,
+    SMOKE_DIGEST,
     Problem,
     ProblemSet,
     load_problems,
@@ -85,9 +86,9 @@ class Matcher:
     def _carried(self, run: Run) -> Matched:
         """The problems in the run's own file, held against a set where one is known."""
         if self._path is None and _is_smoke(run):
-            return self._against(run, self._smoke, "as logged, the same as the bundled problems")
+            return self._against(run, self._smoke, f"as logged, the same as {_described(self._smoke)}")
         if self._path is not None or os.environ.get(PROBLEMS_VARIABLE):
-            return self._against(run, self._named, f"as logged, the same as in {_described(self._named)}")
+            return self._against(run, self._named, f"as logged, the same as {_described(self._named)}")
         logged = problem_set(run.docs.values(), run.path, judge=self._judge)
         if logged.digest == PUBLISHED_DIGEST:
             return Matched(logged.problems, "as logged: the published problems, by their digest", logged.digest, len(logged))
@@ -102,7 +103,7 @@ class Matcher:
         unknown = [key for key in run.texts if key not in reference.by_id]
         if unknown:
             raise UserError(
-                f"{run.path}: {_count(unknown, run.texts)} are not in the problem set {reference.source}: "
+                f"{run.path}: {_count(unknown, run.texts)} are not in the problem set {_described(reference)}: "
                 f"{_some(unknown)}. Name the set that they are from with --problems"
             )
         for key, doc in run.docs.items():
@@ -110,18 +111,18 @@ class Matcher:
             for name in ("code", "input", "output"):
                 if doc[name] != getattr(problem, name):
                     raise UserError(
-                        f"{run.path}: the {name} of {key} is another one than in {reference.source}. "
+                        f"{run.path}: the {name} of {key} is another one than in {_described(reference)}. "
                         "Name the set that was evaluated with --problems"
                     )
         if run.digest is not None and run.digest != reference.digest:
             raise UserError(
-                f"{run.path}: was scored on another problem set (digest {run.digest[:12]}) than {reference.source} "
+                f"{run.path}: was scored on another problem set (digest {run.digest[:12]}) than {_described(reference)} "
                 f"(digest {reference.digest[:12]}). Name that set with --problems"
             )
         missing = [problem.id for problem in reference if problem.id not in run.texts]
         warnings: tuple[str, ...] = ()
         if missing:
-            what = f"{len(missing)} of the {len(reference)} problems of {reference.source} are missing: {_some(missing)}"
+            what = f"{len(missing)} of the {len(reference)} problems of {_described(reference)} are missing: {_some(missing)}"
             if not self._partial:
                 raise UserError(f"{run.path}: {what}. To score the {len(run.texts)} that are there, say --partial")
             warnings = (what,)
@@ -130,6 +131,8 @@ class Matcher:
 
 
 def _described(reference: ProblemSet) -> str:
+    if reference.digest == SMOKE_DIGEST:
+        return "the bundled problems"
     return f"{reference.source} (the published problems)" if reference.digest == PUBLISHED_DIGEST else reference.source
 
 

@@ -176,7 +176,7 @@ def _load_hub(judge: Judge | None) -> ProblemSet:
         raise ProblemSetError(
             f"the hub dataset {HUB_DATASET} cannot be loaded ({type(error).__name__}: {error}); "
             f"without the hub, set {PROBLEMS_VARIABLE} to the path of a JSONL file of the problems, "
-            """or pass it as --metadata '{"problems": "PATH"}'"""
+            """or pass it: --metadata '{"problems": "PATH"}' to lm_eval, --problems PATH to cruxeval"""
         ) from error
     source = f"{HUB_DATASET}, split {HUB_SPLIT}"
     if not dataset:

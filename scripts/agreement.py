@@ -48,10 +48,10 @@ class Agreement:
 
     answers: int = 0
     equal: int = 0
-    distinct: int = 0
     differences: dict[str, list[tuple[Stored, Verdict]]] = field(default_factory=dict)
     skipped: dict[str, list[tuple[Stored, Verdict]]] = field(default_factory=dict)
     statuses: Counter[tuple[Direction, Status]] = field(default_factory=Counter)
+    verdicts: dict[Check, Verdict] = field(default_factory=dict)
 
 
 def load_problems(path: Path) -> dict[str, Problem]:
@@ -113,9 +113,10 @@ def classify(case: Stored, verdict: Verdict) -> str:
 
 
 def compare(cases: list[Stored], judge: Judge) -> Agreement:
-    checks = [case.check for case in cases]
-    result = Agreement(answers=len(cases), distinct=len(set(checks)))
-    for case, verdict in zip(cases, judge.judge(checks), strict=True):
+    verdicts = judge.judge(case.check for case in cases)
+    result = Agreement(answers=len(cases))
+    for case, verdict in zip(cases, verdicts, strict=True):
+        result.verdicts[case.check] = verdict
         result.statuses[case.direction, verdict.status] += 1
         if case.theirs is None:
             result.skipped.setdefault(case.file, []).append((case, verdict))
@@ -126,25 +127,22 @@ def compare(cases: list[Stored], judge: Judge) -> Agreement:
     return result
 
 
-def changed_by_limit(cases: list[Stored], seconds: float) -> tuple[int, list[str]]:
-    """Judge everything that needs execution under another limit on user time than the default.
+def changed_by_limit(verdicts: dict[Check, Verdict], seconds: float) -> tuple[int, list[str]]:
+    """Judge the input answers once more under another limit on user time than the default.
 
     Returns the number of distinct answers that were judged twice, and a line for each whose pass or fail changed. Of a
     higher limit only answers that the default one ended are tried: all others end before either.
     """
     default = Limits()
-    checks = list(dict.fromkeys(case.check for case in cases if case.direction == "input"))
-    with Judge() as judge:
-        before = judge.judge(checks)
+    checks = [check for check in verdicts if check.direction == "input"]
     if seconds > default.user_seconds:
-        kept = [i for i, verdict in enumerate(before) if verdict.status is Status.TIMEOUT]
-        checks, before = [checks[i] for i in kept], [before[i] for i in kept]
+        checks = [check for check in checks if verdicts[check].status is Status.TIMEOUT]
     with Judge(limits=Limits(user_seconds=seconds, cpu_seconds=max(default.cpu_seconds, seconds))) as judge:
         after = judge.judge(checks)
     return len(checks), [
-        f"{check.answer!r}: {old.status.value} -> {new.status.value}"
-        for check, old, new in zip(checks, before, after, strict=True)
-        if old.passed != new.passed
+        f"{check.answer!r}: {verdicts[check].status.value} -> {new.status.value}"
+        for check, new in zip(checks, after, strict=True)
+        if verdicts[check].passed != new.passed
     ]
 
 
@@ -160,7 +158,7 @@ def page(result: Agreement, files: int, limits: list[tuple[float, int, int]]) ->
         "# Agreement with the authors' verdicts",
         "",
         f"CRUXEval's authors publish their models' answers with a verdict on each. Over {files} of these files, "
-        f"{result.answers:,} answers ({result.distinct:,} distinct), this judge was compared with what they stored:",
+        f"{result.answers:,} answers ({len(result.verdicts):,} distinct), this judge was compared with them:",
         "",
         "| class | count | example | theirs | ours |",
         "|---|---|---|---|---|",
@@ -233,7 +231,7 @@ def main() -> int:
     print(f"judged {result.answers:,} answers in {time.monotonic() - started:.0f} s", file=sys.stderr)
     limits = []
     for seconds in arguments.user_seconds:
-        tried, changed = changed_by_limit(cases, seconds)
+        tried, changed = changed_by_limit(result.verdicts, seconds)
         print("\n".join([f"{seconds} s: {tried:,} judged again, {len(changed)} changed", *changed]), file=sys.stderr)
         limits.append((seconds, tried, len(changed)))
     text = page(result, len({case.file for case in cases}), limits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
@@ -96,6 +97,11 @@ class TestFilter:
         text = "assert f(2) == 3\n"
         assert hooks.output_answers([[text]], [doc(problem)]) == [["3"]]
         assert hooks.input_answers([[text]], [doc(problem)]) == [["f(2)"]]
+
+    def test_answers_travel_between_ranks(self, problem: Problem) -> None:
+        ((answer,),) = hooks.output_answers([["assert f(2) == 3"]], [doc(problem)])
+        received = pickle.loads(pickle.dumps(answer))
+        assert (type(received), received, received.doc) == (Answer, "3", doc(problem))
 
     def test_no_answer_is_empty(self, problem: Problem) -> None:
         assert hooks.output_answers([["", "I do not know.", None]], [doc(problem)]) == [["", "", ""]]  # type: ignore[list-item]

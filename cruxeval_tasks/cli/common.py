@@ -51,6 +51,7 @@ def judging_options(command: Command) -> Command:
         click.option("--partial", is_flag=True, help="Allow a file that lacks problems of its set."),
         click.option(
             "--problems",
+            type=click.Path(),
             metavar="FILE",
             help="JSONL file of the problems. Without it: those in the file, else CRUXEVAL_PROBLEMS, else the hub.",
         ),

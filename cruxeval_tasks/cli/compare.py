@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 _NOISE = 0.05
 
 
-@click.command(epilog=common.FORMATS_HELP)
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.command(epilog=common.FORMATS_HELP, short_help="Compare two runs: is one better, or is it noise?")
+@click.argument("a", type=click.Path(), metavar="A")
+@click.argument("b", type=click.Path(), metavar="B")
 @click.option("-n", "--list", "listed", type=click.IntRange(0), default=8, help="How many problems to list; default 8.")
 @common.run_options
 def compare(
@@ -82,8 +82,8 @@ def _print(found: Comparison, scores: tuple[Score, Score], listed: int) -> None:
     print_line = console.print
     for letter, name, score in zip("AB", names, scores, strict=True):
         low, high = score.samples
-        print_line(f"{letter}  {name}: {score.direction} prediction, {common.counted({'min': low, 'max': high})} × "
-                   f"{len(score.verdicts)} problems")  # fmt: skip
+        size = f"{len(score.verdicts)}×{common.counted({'min': low, 'max': high})}"
+        print_line(f"{letter}  {name}: {score.direction} prediction, {size} samples")
     print_line()
 
     means = [100 * float(sum(rates.values())) / len(rates) for rates in (found.a, found.b)]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from cruxeval_tasks.judging.grammar import Direction
 
 
-@click.command(epilog=common.FORMATS_HELP)
-@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.command(epilog=common.FORMATS_HELP, short_help="Show the published scores, and your runs among them.")
+@click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE]...")
 @common.run_options
 def leaderboard(
     files: tuple[str, ...],
@@ -104,6 +104,7 @@ def _print(boards: dict[Direction, list[dict[str, Any]]], runs: list[dict[str, A
         console.print(board)
         console.print()
     console.print(f"Published figures: {SOURCE}", soft_wrap=True)
+    console.print("They were sampled at temperature 0.2 for pass@1 and 0.8 for pass@5, with the authors' prompts.")
     if inflated:
         console.print(
             f"* Published higher ({'; '.join(inflated)}), since answers that the authors' filter rejects were left out of "

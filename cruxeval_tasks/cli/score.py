@@ -14,6 +14,7 @@ from cruxeval_tasks.errors import UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from cruxeval_tasks.judging.grammar import Direction
 
@@ -29,11 +30,12 @@ def _ks(ctx: click.Context, parameter: click.Parameter, value: str | None) -> li
 
 
 @click.command(epilog=common.FORMATS_HELP)
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @click.option("-k", "ks", metavar="K,...", callback=_ks, help="Which pass@k; by default 1, and 5 where n >= 5.")
 @click.option(
     "-o",
     "--output",
+    type=click.Path(),
     metavar="PATH",
     help="Write a results file for each FILE into this folder; or, for one FILE, a path that ends in .json.",
 )
@@ -139,19 +141,38 @@ def _print_one(console: Console, label: str, one: dict[str, Any]) -> None:
 
 
 def _print_rows(console: Console, labels: Sequence[str], summaries: Sequence[dict[str, Any]]) -> None:
-    from cruxeval_tasks.judging.judge import Status
-
-    ks = sorted({int(k) for each in summaries for k in each["pass_at_k"]})
-    stated = ["stated"] if any(each["stated_pass_at_1"] is not None for each in summaries) else []
     names = list(labels)
-    if max(map(len, labels)) > console.width - 50 - 17 * len(ks):  # numbers instead, with the names above
+    tables = _tables(names, summaries)
+    unbound = console.options.update(width=1000)
+    if any(console.measure(each, options=unbound).maximum > console.width for each in tables):
+        # Numbers instead, with the names above: names in three lines each are hard to read.
         names = [str(number) for number in range(1, len(labels) + 1)]
         for number, label in zip(names, labels, strict=True):
             console.print(f"{number:>{len(names[-1])}}  {label}")
         console.print()
-    right = (0,) if names != labels else ()
+        tables = _tables(names, summaries)
+    console.print(tables[0])
+    console.print("\nVerdicts, in percent of the samples", style="bold")
+    console.print(tables[1])
+    exceptions: Counter[str] = Counter()
+    for each in summaries:
+        exceptions.update(each["exceptions"])
+    if exceptions:
+        most = ", ".join(f"{common.visible(name)} {count}" for name, count in exceptions.most_common(6))
+        console.print(f"\nRaised, in all files: {most}{', …' if len(exceptions) > 6 else ''}")
+    console.print()
+
+
+def _tables(names: Sequence[str], summaries: Sequence[dict[str, Any]]) -> tuple[Table, Table]:
+    """The scores and the verdicts, a row for each file."""
+    from cruxeval_tasks.judging.judge import Status
+
+    ks = sorted({int(k) for each in summaries for k in each["pass_at_k"]})
+    stated = ["stated"] if any(each["stated_pass_at_1"] is not None for each in summaries) else []
     at = [f"pass@{k} (95 %)" for k in ks]
-    scores = common.table("", "", "n", *at, *stated, "answered", right=(*right, len(ks) + 3, len(ks) + 4))
+    scores = common.table("", "", "n", *at, *stated, "answered", right=(len(ks) + 3, len(ks) + 4))
+    statuses = [s.value for s in Status if any(s.value in each["statuses"] for each in summaries)]
+    verdicts = common.table("", *map(_words, statuses), right=range(1, len(statuses) + 1))
     for name, each in zip(names, summaries, strict=True):
         said = each["stated_pass_at_1"]
         scores.add_row(
@@ -162,22 +183,10 @@ def _print_rows(console: Console, labels: Sequence[str], summaries: Sequence[dic
             *(["" if said is None else f"{said:.1f}"] if stated else []),
             f"{each['answered']['value']:.1f}",
         )
-    console.print(scores)
-    console.print()
-    statuses = [s.value for s in Status if any(s.value in each["statuses"] for each in summaries)]
-    verdicts = common.table("", *map(_words, statuses), right=(*right, *range(1, len(statuses) + 1)))
-    exceptions: Counter[str] = Counter()
-    for name, each in zip(names, summaries, strict=True):
         counts = each["statuses"]
         shares = (100 * counts.get(status, 0) / sum(counts.values()) for status in statuses)
         verdicts.add_row(name, *(f"{share:.1f}" if share else "" for share in shares))
-        exceptions.update(each["exceptions"])
-    console.print("Verdicts, in percent of the samples", style="bold")
-    console.print(verdicts)
-    if exceptions:
-        most = ", ".join(f"{common.visible(name)} {count}" for name, count in exceptions.most_common(6))
-        console.print(f"\nRaised, in all files: {most}{', …' if len(exceptions) > 6 else ''}")
-    console.print()
+    return scores, verdicts
 
 
 def _numbers(one: dict[str, Any]) -> str:

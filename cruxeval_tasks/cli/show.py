@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _CUT = 3000  # characters of a completion that are shown: a reasoning trace has a hundred thousand
 
 
-@click.command(epilog=common.FORMATS_HELP)
-@click.argument("file", metavar="FILE")
+@click.command(epilog=common.FORMATS_HELP, short_help="Show a problem, the completions, and why they passed or not.")
+@click.argument("file", type=click.Path(), metavar="FILE")
 @click.argument("key", metavar="[ID]", required=False)
 @click.option("--status", metavar="STATUS", help="List only problems with a sample of this status: wrong, raised, ...")
 @click.option("--prompt", is_flag=True, help="Show the prompt too, where the file has it.")

@@ -232,6 +232,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "rt_sigaction": (13, 134), "rt_sigprocmask": (14, 135), "rt_sigreturn": (15, 139), "sigaltstack": (131, 132),
     "setitimer": (38, 103), "getitimer": (36, 102), "restart_syscall": (219, 128), "clock_gettime": (228, 113),
     "clock_getres": (229, 114), "clock_nanosleep": (230, 115), "nanosleep": (35, 101), "gettimeofday": (96, 169),
+    "select": (23, None), "pselect6": (270, 72),  # how Python 3.10 sleeps
     "time": (201, None), "times": (100, 153), "getrusage": (98, 165),
     # who and where
     "getpid": (39, 172), "gettid": (186, 178), "getppid": (110, 173), "getuid": (102, 174), "geteuid": (107, 175),

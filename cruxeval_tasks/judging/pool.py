@@ -397,7 +397,13 @@ class _Run:
             raise wire.WireError("a reply to nothing that was asked")
         ((kind, body),) = message.items()
         task = worker.queue[0]
-        reply = self._read_reply(task, kind, body)
+        try:
+            reply = self._read_reply(task, kind, body)
+        except (wire.WireError, RecursionError):
+            if not task.forks:
+                raise
+            # The server passes on what its child wrote; only the problem's own code can have made the child write this.
+            reply = Reply("died", "garbage")
         worker.queue.popleft()
         worker.deadline = now + self._pool.limits.wall_seconds
         if reply is None:

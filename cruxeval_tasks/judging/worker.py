@@ -30,6 +30,8 @@ _RECURSION = 1000  # frames for the problem's code: the interpreter's default, w
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # differs from run to run
 _CACHED_PROBLEMS = 64
 
+_REPLIES = (["value"], ["raised"], ["memory"], ["oversized"])
+
 _PURE = {name: getattr(builtins, name) for name in PURE_BUILTINS}
 
 
@@ -64,7 +66,7 @@ def main() -> None:
     buffer = bytearray()
     while (request := wire.read_message(channel, buffer)) is not None:
         reply = answer(request, settings)
-        wire.write_all(channel, wire.frame({"id": request["id"], **reply}))
+        wire.write_all(channel, wire.frame({**reply, "id": request["id"]}))
 
 
 def _here(request: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +107,7 @@ def _in_child(request: dict[str, Any], settings: dict[str, Any]) -> dict[str, An
     finally:
         os.close(reading)
         _, status, usage = os.wait4(child, 0)
-    if reply is None:
+    if reply is None or list(reply) not in _REPLIES:  # none, or none that `_evaluate` gives
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
         if number == signal.SIGKILL and usage.ru_utime + usage.ru_stime >= settings["cpu_seconds"]:
             number = signal.SIGXCPU  # it ignored the timers, and the limit behind them sends SIGKILL

@@ -12,7 +12,7 @@ from driver import by_question, gold, question, run
 from scripted import Scripted
 
 import cruxeval_tasks
-from cruxeval_tasks import hooks
+from cruxeval_tasks.judging.judge import Judge
 from cruxeval_tasks.problems import Problem
 
 SMOKE_FILE = str(Path(cruxeval_tasks.__file__).parent / "smoke.jsonl")
@@ -87,11 +87,11 @@ def test_gen_kwargs(smoke: list[Problem]) -> None:
 class TestPredictOnly:
     @pytest.mark.parametrize("task", ["cruxeval_o_smoke", "cruxeval_i_smoke"])
     def test_judges_nothing(self, task: str, smoke: list[Problem], monkeypatch: pytest.MonkeyPatch) -> None:
-        def refuse() -> None:
-            raise AssertionError("a judge was asked for")
+        def refuse(*_: Any) -> None:
+            raise AssertionError("an answer was judged")
 
         direction = task.removeprefix("cruxeval_")[0]
-        monkeypatch.setattr(hooks, "_judge", refuse)
+        monkeypatch.setattr(Judge, "judge", refuse)
         results = run(task, knowing(smoke, direction), predict_only=True, limit=5)
         assert "pass@1,answer" not in results["results"][task]
         assert [s["resps"] for s in results["samples"][task]] == [[[gold(p).split("[/ANSWER]")[0]]] for p in smoke[:5]]

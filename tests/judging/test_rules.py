@@ -16,7 +16,7 @@ COUNT = "def f(xs):\n    return sum(1 for x in xs if x > 2)"
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
-    with Judge(workers=2, limits=Limits(cpu_seconds=2)) as judge:
+    with Judge(workers=2, limits=Limits(cpu_seconds=1)) as judge:
         yield judge
 
 
@@ -360,6 +360,11 @@ def test_what_a_problem_prints_does_no_harm(judge: Judge) -> None:
 def test_standard_input_is_empty(judge: Judge) -> None:
     verdict = one(judge, call("f(1)", "1", "def f(x):\n    return input()"))
     assert verdict.reason.startswith("EOFError")
+
+
+def test_a_problem_may_sleep(judge: Judge) -> None:
+    code = "import time\ndef f(x):\n    time.sleep(0.01)\n    return x"
+    assert one(judge, call("f(1)", "1", code)).passed
 
 
 def test_codecs_work_inside(judge: Judge) -> None:
