@@ -26,7 +26,7 @@ demo: $(VENV)/.runs $(MODEL)/config.json  ## Run the bundled problems through lm
 	HF_HUB_OFFLINE=1 $(BIN)/lm_eval --model hf --model_args pretrained=$(MODEL) --tasks cruxeval_smoke --batch_size 8
 
 test: $(VENV)/.develops  ## Run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-hosts:  ## Run the tests of the host on each version of it that is supported, in environments of their own
 	PYTHON=$(PYTHON) scripts/test-hosts

@@ -1,7 +1,7 @@
 """The forms in which models write an answer, as text around the answer of a problem.
 
-Each form is a function of (input, output, direction) that writes a whole completion. The answer that it states is the
-gold one; every wrong answer in it is one that the form's rule passes over.
+Each form is a function of (input, output, direction) that writes a whole completion. The answer that it
+states is the gold one; every wrong answer in it is one that the form's rule passes over.
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ def _(i: str, o: str, d: str) -> str:
 @form("repeated question after the answer")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"{_assertion(i, o)}\n[/ANSWER]\n\n[PYTHON]\ndef f(n):\n    return n + 1\nassert f(3) == ??\n[/PYTHON]\n"
+        f"{_assertion(i, o)}\n[/ANSWER]\n\n[PYTHON]\ndef f(n):\n    return n + 1\n"
+        "assert f(3) == ??\n[/PYTHON]\n"
         "[ANSWER]\nassert f(3) == 4\n[/ANSWER]\n\n[PYTHON]\ndef f(n):\n    return"
     )
 
@@ -121,16 +122,20 @@ def _(i: str, o: str, d: str) -> str:
 @form("repeated question with the instruction")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"{_assertion(i, o)}\n[/ANSWER]\n\nComplete the next assertion between [ANSWER] and [/ANSWER] tags.\n\n"
-        "[PYTHON]\ndef f(s):\n    return s + 'a'\nassert f('x') == ??\n[/PYTHON]\n[ANSWER]\nassert f('x') == 'xa'\n[/ANSWER]\n"
+        f"{_assertion(i, o)}\n[/ANSWER]\n\n"
+        "Complete the next assertion between [ANSWER] and [/ANSWER] tags.\n\n"
+        "[PYTHON]\ndef f(s):\n    return s + 'a'\nassert f('x') == ??\n[/PYTHON]\n[ANSWER]\n"
+        "assert f('x') == 'xa'\n[/ANSWER]\n"
     )
 
 
 @form("thought, then repeated question")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"Step by step.\n[/THOUGHT]\n[ANSWER]\n{_assertion(i, o)}\n[/ANSWER]\n\n[PYTHON]\ndef f(n):\n    return n\n"
-        "assert f(3) == ??\n[/PYTHON]\n[THOUGHT]\nIt returns n.\n[/THOUGHT]\n[ANSWER]\nassert f(3) == 3\n[/ANSWER]"
+        f"Step by step.\n[/THOUGHT]\n[ANSWER]\n{_assertion(i, o)}\n[/ANSWER]\n\n[PYTHON]\n"
+        "def f(n):\n    return n\n"
+        "assert f(3) == ??\n[/PYTHON]\n[THOUGHT]\nIt returns n.\n[/THOUGHT]\n[ANSWER]\n"
+        "assert f(3) == 3\n[/ANSWER]"
     )
 
 
@@ -221,7 +226,8 @@ def _(i: str, o: str, d: str) -> str:
 @form("several fences, the last counts")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"The code:\n```python\ndef f(x):\n    return x\n```\nAt first sight:\n```python\n{_wrong(i, o, d)}\n```\n"
+        "The code:\n```python\ndef f(x):\n    return x\n```\nAt first sight:\n```python\n"
+        f"{_wrong(i, o, d)}\n```\n"
         f"but in fact:\n```python\n{_assertion(i, o)}\n```"
     )
 
@@ -561,7 +567,8 @@ def _(i: str, o: str, d: str) -> str:
 @form("several think traces")
 def _(i: str, o: str, d: str) -> str:
     return (
-        f"<think>{_trace(i, o, d)}</think>\n{_wrong(i, o, d)}\n<think>\nHm, no.\n{_trace(i, o, d)}\n</think>\n"
+        f"<think>{_trace(i, o, d)}</think>\n{_wrong(i, o, d)}\n<think>\nHm, no.\n"
+        f"{_trace(i, o, d)}\n</think>\n"
         f"{_assertion(i, o)}"
     )
 
@@ -599,7 +606,10 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("another problem without its tag")
 def _(i: str, o: str, d: str) -> str:
-    return f"{_assertion(i, o)}\n[/ANSWER]\n\nNext problem: n is given.\n[ANSWER]\nassert f('zz', 'zz') == 'zzzz'\n[/ANSWER]"
+    return (
+        f"{_assertion(i, o)}\n[/ANSWER]\n\nNext problem: n is given.\n[ANSWER]\n"
+        "assert f('zz', 'zz') == 'zzzz'\n[/ANSWER]"
+    )
 
 
 @form("base model, fenced, then another problem")
@@ -802,7 +812,8 @@ def _(i: str, o: str, d: str) -> str:
 
 @form("Command A trace")
 def _(i: str, o: str, d: str) -> str:
-    return f"<|START_THINKING|>{_trace(i, o, d)}<|END_THINKING|><|START_RESPONSE|>{_assertion(i, o)}<|END_RESPONSE|>"
+    trace = _trace(i, o, d)
+    return f"<|START_THINKING|>{trace}<|END_THINKING|><|START_RESPONSE|>{_assertion(i, o)}<|END_RESPONSE|>"
 
 
 @form("trace, then JSON")

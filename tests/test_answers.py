@@ -59,7 +59,8 @@ VALUES = [
     "{'a': [1, {'b': (2,)}]}",
     "1 + 2j",
 ]
-"""Values that splitting at `==`, `#`, quotes, commas or brackets would break; each is input and output of a problem."""
+"""Values that splitting at `==`, `#`, quotes, commas or brackets would break; each is input and output of a
+problem."""
 
 
 @cache
@@ -82,9 +83,10 @@ def test_form_with_values_that_break_splitting(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_form_with_the_published_problems(name: str) -> None:
+def test_form_with_published_problems(name: str) -> None:
+    """A quarter of the problems, another one for each form; `scripts/extraction_table.py` takes all of them."""
     wrong = []
-    for problem in problems():
+    for problem in problems()[list(FORMS).index(name) % 4 :: 4]:
         for direction in directions(name):
             answer = extract(FORMS[name](problem["input"], problem["output"], direction), direction)
             if not same_answer(answer, gold_answer(problem, direction)):
@@ -122,14 +124,20 @@ def test_forms_are_compared_by_meaning() -> None:
         "'[/ANSWER]'",
         "'assert f(1) == 2'",
         "'$\\\\boxed{5}$'",
-        "'{\"answer\": \"5\"}'",
+        '\'{"answer": "5"}\'',
         "'Output: 5'",
         "'```'",
     ],
 )
 @pytest.mark.parametrize(
     "name",
-    ["prompt's own form", "complete tags", "fence without tags", "think trace, then tags", "tags with a bare answer"],
+    [
+        "prompt's own form",
+        "complete tags",
+        "fence without tags",
+        "think trace, then tags",
+        "tags with a bare answer",
+    ],
 )
 def test_marks_inside_strings_are_text(name: str, string: str) -> None:
     assert output_answer(FORMS[name](string, string, "output")) == string
@@ -190,6 +198,7 @@ def test_marks_inside_strings_are_text(name: str, string: str) -> None:
         # what print shows has no quotes
         ("print(f('a'))  # Output: abc def", "'abc def'"),
         (">>> print(f('a'))\nabc def", "'abc def'"),
+        ("```python\nprint(f('a'))  # call the function\n```\nThe output is `[3]`.", "[3]"),
         # typographic quotes in place of Python's
         ("assert f(1) == \u201cabc\u201d", "'abc'"),
         # something stands there, but it is no expression
@@ -253,7 +262,8 @@ def test_real_chat_completions() -> None:
 
 
 def test_real_chat_completions_with_plain_answers() -> None:
-    """Where the JSON is valid and its answer is a literal in a string, that literal is the answer, whatever it is."""
+    """Where the JSON is valid and its answer is a literal in a string, that literal is the answer, whatever
+    it is."""
     if not CHAT_FILE.is_file():
         pytest.skip("needs the chat completions in ../shared")
     checked = 0

@@ -1,33 +1,41 @@
-"""From the text of a completion to the answer in it. Pure text and `ast`: nothing is evaluated, nothing raises.
+"""From the text of a completion to the answer in it. Pure text and `ast`: nothing is evaluated.
 
-What is returned is source text: an expression, as the judge parses it; or, where something stands in the place of the
-answer that is no expression, that text, which the judge calls malformed; or None, where nothing is there.
+What is returned is source text: an expression, as the judge parses it; or, where something stands in the
+place of the answer that is no expression, that text, which the judge calls malformed; or None, where
+nothing is there.
 
 Where a completion could be read in several ways, these rules decide, the earlier before the later:
 
 1. Reasoning is dropped up to its last closing mark. A trace that is opened and never closed is no answer.
 2. A turn ends at the first mark of its end that has text before it.
-3. A completion that has answered and goes on with `[PYTHON]`, or outside a fence with a line `def name(`, has invented
-   the next problem: nothing counts from there on. It has answered if it began as the direct prompt wants it (with an
-   assertion, a call, or a value on a line of its own), or if it holds an answer tag with something in it.
-4. Between answer tags, the last pair counts, or an unclosed last tag if an answer follows it. The first opening tag may
-   stand in the prompt. After an assertion in the prompt's own form, tags with an assertion about something else are
-   another problem. Tags that are only mentioned ("in [ANSWER] and [/ANSWER] tags") hold nothing.
-5. In what remains, the answer field of a JSON object counts, unless the object stands in an assertion. If its string is
-   no expression, the string itself is the value. A dict with double quotes and the key "answer" reads as JSON, too.
-6. A text that is one expression is the answer as it stands; of a comparison, the side that the question leaves open.
+3. A completion that has answered and goes on with `[PYTHON]`, or outside a fence with a line `def name(`,
+   has invented the next problem: nothing counts from there on. It has answered if it began as the direct
+   prompt wants it (with an assertion, a call, or a value on a line of its own), or if it holds an answer tag
+   with something in it.
+4. Between answer tags, the last pair counts, or an unclosed last tag if an answer follows it. The first
+   opening tag may stand in the prompt. After an assertion in the prompt's own form, tags with an assertion
+   about something else are another problem. Tags that are only mentioned ("in [ANSWER] and [/ANSWER] tags")
+   hold nothing.
+5. In what remains, the answer field of a JSON object counts, unless the object stands in an assertion. If
+   its string is no expression, the string itself is the value. A dict with double quotes and the key
+   "answer" reads as JSON, too.
+6. A text that is one expression is the answer as it stands; of a comparison, the side that the question
+   leaves open.
 7. The last fenced block with an answer in it counts, unless an answer is stated outright after it.
-8. The last answer that is stated outright counts: by an assertion, by a label at the beginning of a line (`Answer:`,
-   `**Output:**`, `The answer is`), or in `\\boxed{}`. So a correction counts, and what it corrects does not. But
-   where a text begins with an assertion, later ones about another call (output) or value (input) are other examples;
-   and of input assertions one after the other with nothing in between, the first counts, as it does for the authors.
-9. Then, the last one of: a call with its value in a comment, in the next line of a session, or compared to it; the text
-   as a whole without typography, or its first line; a call or a value that a sentence mentions.
+8. The last answer that is stated outright counts: by an assertion, by a label at the beginning of a line
+   (`Answer:`, `**Output:**`, `The answer is`), or in `\\boxed{}`. So a correction counts, and what it
+   corrects does not. But where a text begins with an assertion, later ones about another call (output) or
+   value (input) are other examples; and of input assertions one after the other with nothing in between,
+   the first counts, as it does for the authors.
+9. Then, the last one of: a call with its value in a comment, in the next line of a session, or compared to
+   it; the text as a whole without typography, or its first line; a call or a value that a sentence
+   mentions.
 
-In an assertion the whole other side counts, up to a further `==`, as the authors' post-processing has it; a string after
-a comma is the message of the assertion. Only where that is no expression, and in sentences, the longest beginning counts
-that can be meant as a value: one without words that Python does not know. A mark (tag, end of turn, reasoning) inside a
-string literal of code on its line is text, as far as the line can be read as code; so is a mark between quotes.
+In an assertion the whole other side counts, up to a further `==`, as the authors' post-processing has it; a
+string after a comma is the message of the assertion. Only where that is no expression, and in sentences,
+the longest beginning counts that can be meant as a value: one without words that Python does not know. A
+mark (tag, end of turn, reasoning) inside a string literal of code on its line is text, as far as the line
+can be read as code; so is a mark between quotes.
 """
 
 from __future__ import annotations
@@ -61,7 +69,8 @@ _PLACEHOLDER = re.compile(r"[\sA-Za-z,.\u2026?`*<>-]{0,60}")
 
 
 def output_answer(completion: str) -> str | None:
-    """Return the answer of an output prediction: the expression stated as the value of the call of `f`, or None."""
+    """Return the answer of an output prediction: the expression stated as the value of the call of `f`, or
+    None."""
     return _answer(completion, "output")
 
 
@@ -103,7 +112,8 @@ def _before_invented_problem(reader: Reader) -> str:
 
 
 def _last_about_the_question(reader: Reader, zones: list[str], direction: Direction) -> str:
-    """The last zone; but after an answer to the direct prompt, one that asserts about something else is passed over."""
+    """The last zone; but after an answer to the direct prompt, one that asserts about something else is
+    passed over."""
     head = stated_answer(reader.on(zones[0]), direction) if begins_with_assertion(reader.text) else None
     if head is not None and head.question:
         for zone in reversed(zones[1:]):
@@ -115,7 +125,8 @@ def _last_about_the_question(reader: Reader, zones: list[str], direction: Direct
 
 
 def _begins_with_answer(reader: Reader) -> bool:
-    """Whether the text begins as a completion of a direct prompt does: with an assertion, a call or a value."""
+    """Whether the text begins as a completion of a direct prompt does: with an assertion, a call or a
+    value."""
     if begins_with_assertion(reader.text):
         return True
     statement = reader.statement(0)
@@ -128,8 +139,8 @@ def _begins_with_answer(reader: Reader) -> bool:
 def _tagged_zones(reader: Reader) -> list[str]:
     """The texts between answer tags, in order.
 
-    The first opening tag may stand in the prompt, the last zone may be unclosed. A tag inside a string literal of the
-    answer is none, and tags that are only mentioned hold no zone.
+    The first opening tag may stand in the prompt, the last zone may be unclosed. A tag inside a string
+    literal of the answer is none, and tags that are only mentioned hold no zone.
     """
     text = reader.text
     tags = list(_TAG.finditer(text))[-_TAGS:]

@@ -1,4 +1,5 @@
-"""The marks that models and prompts put around an answer: reasoning traces, ends of turn, tags, invented problems."""
+"""The marks that models and prompts put around an answer: reasoning traces, ends of turn, tags, invented
+problems."""
 
 from __future__ import annotations
 
@@ -28,6 +29,7 @@ _TRACES = (
 )
 _OPENERS = tuple(dict.fromkeys(opener for opener, _ in _TRACES))
 _CLOSERS = tuple(dict.fromkeys(closer for _, closer in _TRACES))
+_FIRST = {mark[0] for mark in _OPENERS + _CLOSERS}
 
 _ENDS = re.compile(
     r"<\|(?:im_end|im_start|eot_id|eom_id|endoftext|end_of_text|end_of_turn|end|return|eos|EOT|END_RESPONSE_TOKEN"
@@ -80,7 +82,8 @@ def _holds(reader: Reader, mark: str, start: int) -> bool:
 def after_reasoning(reader: Reader) -> str | None:
     """Return what follows the last reasoning trace, or None where a trace was begun and never ended."""
     text = reader.text
-    cut = max((_last(reader, closer) for closer in _CLOSERS if closer[0] in text), default=0)
+    present = {character for character in _FIRST if character in text}
+    cut = max((_last(reader, closer) for closer in _CLOSERS if closer[0] in present), default=0)
     final = _last(reader, "<|channel|>final")  # what follows may name a format before the message
     if final > cut:
         message = text.find("<|message|>", final)
@@ -89,7 +92,7 @@ def after_reasoning(reader: Reader) -> str | None:
         cut = max(cut, _last(reader, "assistantfinal"))
         if cut == 0 and re.match(r"analysis[A-Z]", text):
             return None
-    if any(_holds(reader, opener, cut) for opener in _OPENERS if opener[0] in text):
+    if any(_holds(reader, opener, cut) for opener in _OPENERS if opener[0] in present):
         return None
     return text[cut:]
 

@@ -1,7 +1,7 @@
 """Reading Python statements and expressions out of text that is only partly Python.
 
-The work is bounded: readers of one completion share a budget of characters, and no expression longer than `MAX_ANSWER`
-is looked at. Nothing here raises, warns or evaluates.
+The work is bounded: readers of one completion share a budget of characters, and no expression longer than
+`MAX_ANSWER` is looked at. Nothing here raises, warns or evaluates.
 """
 
 from __future__ import annotations
@@ -14,40 +14,35 @@ from dataclasses import dataclass
 MAX_ANSWER = 4096
 """Longest answer that is looked for, in characters. The longest gold answer has 128."""
 
-BUDGET = 24_000
-"""Characters that the readers of one completion scan or parse, all together, before they find nothing more."""
+BUDGET = 16_000
+"""Characters that the readers of one completion scan or parse, all together, before they find nothing
+more."""
 
 _TOKEN = re.compile(
-    r"""
-    (?P<space>[^\S\n]+)
-  | (?P<newline>\n)
-  | (?P<mark>[\[<]/?(?i:ANSWER|PYTHON|THOUGHT|THINK)[\]>] | </[\w:]{1,20}> | <[|\uff5c][^|\uff5c<>\s]{1,40}[|\uff5c]>)
-  | (?P<string>[bBrRuUfF]{0,2}(?:
-        \"\"\"[^\\]*?(?:\\.[^\\]*?)*\"\"\" | '''[^\\]*?(?:\\.[^\\]*?)*'''
-      | "[^"\\\n]*(?:\\.[^"\\\n]*)*" | '[^'\\\n]*(?:\\.[^'\\\n]*)*'))
-  | (?P<number>(?:\d|\.\d)[\w.]*)
-  | (?P<word>[^\W\d]\w*)
-  | (?P<open>[\[({])
-  | (?P<close>[\])}])
-  | (?P<comment>\#)
-  | (?P<join>\\\n)
-  | (?P<equal>==)
-  | (?P<end>[;`$?\\"'\u2018-\u201f\u00ab\u00bb\u2039\u203a] | !(?!=))
-  | (?P<comma>,)
-  | (?P<other>[<>!:*/+-]=|->|\*\*|//|.)
-    """,
+    r""" (?P<space>[^\S\n]+) | (?P<newline>\n) | (?P<mark>[\[<]/?(?i:ANSWER|PYTHON|THOUGHT|THINK)[\]>] |
+    </[\w:]{1,20}> | <[|\uff5c][^|\uff5c<>\s]{1,40}[|\uff5c]>) | (?P<string>[bBrRuUfF]{0,2}(?:
+    \"\"\"[^\\]*?(?:\\.[^\\]*?)*\"\"\" | '''[^\\]*?(?:\\.[^\\]*?)*''' | "[^"\\\n]*(?:\\.[^"\\\n]*)*" |
+    '[^'\\\n]*(?:\\.[^'\\\n]*)*')) | (?P<number>(?:\d|\.\d)[\w.]*) | (?P<word>[^\W\d]\w*) | (?P<open>[\[({])
+    | (?P<close>[\])}]) | (?P<comment>\#) | (?P<join>\\\n) | (?P<equal>==) |
+    (?P<end>[;`$?\\"'\u2018-\u201f\u00ab\u00bb\u2039\u203a] | !(?!=)) | (?P<comma>,) |
+    (?P<other>[<>!:*/+-]=|->|\*\*|//|.) """,
     re.VERBOSE | re.DOTALL,
 )
-_CODE_START = re.compile(r"\b(?:assert|is|returns)\b|\[ANSWER\]|`+|==|:\*{0,2}|\boxed\{")
+_CODE_START = re.compile(r"\b(?:assert|is|returns)\b|\[ANSWER\]|`+|==|:\*{0,2}|\\boxed\{")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _NO_SPACES = "\u200b\u200c\u200d\u2060\ufeff"
+_ODD_SPACE = re.compile(rf"[^\S \t\n]|[{_NO_SPACES}]")
 
 # Built-ins that an answer may lean on. In running text every other free name is taken for prose.
-_BUILTINS = frozenset(
-    "abs all any bin bool bytearray bytes chr complex dict divmod enumerate filter float frozenset hex int len list map"
-    " max min oct ord pow range repr reversed round set slice sorted str sum tuple zip".split()
-)
-_PYTHON_WORDS = _BUILTINS | frozenset("True False None and or not in is if else for lambda f".split())
+_BUILTINS = {
+    "abs", "all", "any", "bin", "bool", "bytearray", "bytes", "chr", "complex", "dict", "divmod",
+    "enumerate", "filter", "float", "frozenset", "hex", "int", "len", "list", "map", "max", "min",
+    "oct", "ord", "pow", "range", "repr", "reversed", "round", "set", "slice", "sorted", "str",
+    "sum", "tuple", "zip",
+}  # fmt: skip
+_PYTHON_WORDS = _BUILTINS | {
+    "True", "False", "None", "and", "or", "not", "in", "is", "if", "else", "for", "lambda", "f",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -149,13 +144,14 @@ class Reader:
 
     def parse(self, start: int, end: int) -> ast.expr | None:
         """The one expression that `text[start:end]` is, or None."""
-        if self.budget.left <= 0:
+        if self.budget.left <= 0 or end - start > MAX_ANSWER:
             return None
         self.budget.left -= end - start + 20
         return parse(self.text[start:end])
 
     def in_literal(self, at: int, *, whole_line: bool = False) -> bool:
-        """Whether `at` is inside a string literal of code on its line, so that a mark there is part of an answer.
+        """Whether `at` is inside a string literal of code on its line, so that a mark there is part of an
+        answer.
 
         The code may begin anywhere on the line, or with `whole_line` at its beginning only.
         """
@@ -169,7 +165,8 @@ class Reader:
         return any(self._literal_covers(start, at) for start in [*starts[:4], *starts[4:][-4:]])
 
     def _literal_covers(self, start: int, at: int) -> bool:
-        """Whether code that begins at `start` reaches a string literal around `at` before it turns into prose."""
+        """Whether code that begins at `start` reaches a string literal around `at` before it turns into
+        prose."""
         text = self.text
         depth = 0
         attribute = False
@@ -192,7 +189,8 @@ class Reader:
         return False
 
     def call_end(self, start: int) -> int | None:
-        """The index after the call of `f` that begins at `start`, or None where its brackets are never closed."""
+        """The index after the call of `f` that begins at `start`, or None where its brackets are never
+        closed."""
         cuts = self.statement(start).cuts
         return cuts[1] if len(cuts) > 1 and self.text[cuts[1] - 1] == ")" else None
 
@@ -211,7 +209,12 @@ def parse(text: str) -> ast.expr | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes, `1 is 1`: not ours to judge
             return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):  # null bytes and lone surrogates are ValueErrors
+    except (
+        SyntaxError,
+        ValueError,
+        MemoryError,
+        RecursionError,
+    ):  # null bytes and lone surrogates are ValueErrors
         return None
 
 
@@ -220,7 +223,7 @@ def straighten(text: str) -> str:
     text = text.strip()
     while text.startswith("\\\n"):  # a line that was continued
         text = text[2:].lstrip()
-    if text.isascii():
+    if _ODD_SPACE.search(text) is None:
         return text
     parts = []
     position = 0
@@ -241,12 +244,13 @@ def is_call_of_f(expression: ast.expr | None) -> bool:
 
 
 def stands_alone(expression: ast.expr | None, *, besides: frozenset[str] = frozenset()) -> bool:
-    """Whether `expression` can be meant as a value: no bare word, and no free names but common built-ins and `besides`."""
+    """Whether `expression` can be meant as a value: no bare word, and no free names but common built-ins
+    and `besides`."""
     if expression is None or isinstance(expression, (ast.Name, ast.Attribute)):
         return False
     if isinstance(expression, ast.Constant) and expression.value is ...:
         return False
-    known = set(_BUILTINS | besides)
+    known = _BUILTINS | besides
     used: set[str] = set()
     for node in ast.walk(expression):
         if isinstance(node, ast.Name):

@@ -1,4 +1,5 @@
-"""Finding where a text states an answer: assertions, labels, boxes, calls with their values, sessions, sentences."""
+"""Finding where a text states an answer: assertions, labels, boxes, calls with their values, sessions,
+sentences."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ _PLACES = 48  # places of one kind that are looked at in one text
 _GAP = r"[^\S\n]{0,6}"
 _ASSERT = re.compile(r"\bassert\b[^\S\n]*(?=[^\s,.:;`*\u201d])")
 _CALL = re.compile(r"(?<![\w.])(?<!def )f[^\S\n]?\(")
-_BEFORE_CALL = re.compile(r"(?:\d{1,3}[.)][^\S\n]*)?(?:\w{1,40}[^\S\n]?=[^\S\n]?|return[^\S\n])?(?:print|repr)?[^\S\n]?\(*")
+_BEFORE_CALL = re.compile(
+    r"(?:\d{1,3}[.)][^\S\n]*)?(?:\w{1,40}[^\S\n]?=[^\S\n]?|return[^\S\n])?(?:print|repr)?[^\S\n]?\(*"
+)
 _BOXED = re.compile(r"\\boxed\s?\{")
 _LATEX = re.compile(r"\\(?:text|texttt|mathtt|mathrm|mathbf|verb)\s?\{")
 _LATEX_BRACE = re.compile(r"\\[{}]")
@@ -32,21 +35,30 @@ _PROMPT = re.compile(r"[^\S\n]{0,20}>>>")
 _FENCE = re.compile(r"^[^\S\n]{0,20}```+[^`\n]{0,40}$", re.MULTILINE)
 _VERB = (
     r"(?:(?:will|would|should|does|must|can)[^\S\n])?"
-    r"(?:is|be|are|returns?|returned|returning|equals?|evaluates to|gives|yields|produces|prints?|printed|outputs?)\b"
+    r"(?:is|be|are|returns?|returned|returning|equals?|evaluates to|gives|yields|produces|prints?|printed"
+    r"|outputs?)\b"
 )
 _FILLER = (
-    r"(?:[^\S\n](?:equal to|equals|exactly|simply|just|the|value|string|list|integer|dictionary|dict|tuple|boolean|output|result|of|is"
-    r"|be|an?|empty|this|function|will|would|should|final)\b){0,6}"
+    r"(?:[^\S\n](?:equal to|equals|exactly|simply|just|the|value|string|list|integer|dictionary|dict|tuple"
+    r"|boolean|output|result|of|is|be|an?|empty|this|function|will|would|should|final)\b){0,6}"
 )
-_CONNECTOR = re.compile(rf"{_GAP}[*_`]{{0,4}}{_GAP}(?:=>|->|==?|\u2192|\u21d2|\u27f9|{_VERB}){_FILLER}{_GAP}:?{_GAP}[*_`]{{0,4}}")
-_STATED = re.compile(rf"\b(?:answer|output|result|value|{_VERB}){_FILLER}{_GAP}[:=]?{_GAP}[*_`\u201c$]{{0,4}}", re.IGNORECASE)
+_CONNECTOR = re.compile(
+    rf"{_GAP}[*_`]{{0,4}}{_GAP}(?:=>|->|==?|\u2192|\u21d2|\u27f9|{_VERB}){_FILLER}{_GAP}:?{_GAP}[*_`]{{0,4}}"
+)
+_STATED = re.compile(
+    rf"\b(?:answer|output|result|value|{_VERB}){_FILLER}{_GAP}[:=]?{_GAP}[*_`\u201c$]{{0,4}}", re.IGNORECASE
+)
 _SPAN = re.compile(r"(?<![\w`*])(?:`{1,3}|\*\*)(?=[^\s`*])")
 _REMARK = re.compile(
     r"#[#\s]{0,6}(?:(?:expected|should|will|would|this|the|it|output|outputs|result|return|returns|print|prints|value|answer|is|be|gives"
     r"|equals)\b[^\S\n]?){0,6}[^\S\n]?(?:==|=>|->|=|:|\u2192|\u21d2)?",
     re.IGNORECASE,
 )
-_REMARK_LABEL = re.compile(r"#+\s*(?:(?:expected |the )?(?:output|result|returns|prints|value|answer)\s*(?::|=>|->)|[=-]>)?", re.IGNORECASE)
+_REMARK_LABEL = re.compile(
+    r"#+\s*(?:(?:expected |the )?(?:output|result|returns|prints"
+    r"|value|answer)\s*(?::|=>|->)|[=-]>)\s*(?P<shown>\S.*)",
+    re.IGNORECASE,
+)
 _REMARK_LINE = re.compile(r"[^\S\n]*#")
 # What may follow a value that a sentence or a label gives: the end of the line or of the clause.
 _CLAUSE_END = re.compile(
@@ -63,7 +75,8 @@ class Found:
     Attributes:
         start, end: Indices of the statement in its text.
         answer: Source text of the answer.
-        question: What the statement holds fixed, without its spaces: the call in output direction, else the value.
+        question: What the statement holds fixed, without its spaces: the call in output direction, else the
+            value.
         about_f: Whether it is an assertion about a call of `f`.
     """
 
@@ -115,7 +128,7 @@ def whole_answer(reader: Reader, direction: Direction) -> str | None:
         shown = shown.args[0]
     if is_call_of_f(shown):  # the value of a call may be in a comment
         return ast.get_source_segment(text, shown) if direction == "input" else None
-    return text if "\n" in text else text[: statement.end]
+    return text[: statement.end] if text[statement.end :].lstrip().startswith("#") and "\n" not in text else text
 
 
 def bare_answer(reader: Reader, direction: Direction) -> str | None:
@@ -139,8 +152,12 @@ def prose_answer(reader: Reader, direction: Direction) -> str | None:
     """The last answer that a sentence mentions."""
     text = reader.text
     if direction == "input":
-        calls = [item for match in _last(_CALL, reader) if (item := _at_call(reader, match.start(), direction)) is not None]
-        meant = (item for item in calls if stands_alone(parse(item.answer), besides=frozenset("f")) and item.answer != "f()")
+        calls = [
+            item for match in _last(_CALL, reader) if (item := _at_call(reader, match.start(), direction)) is not None
+        ]
+        meant = (
+            item for item in calls if stands_alone(parse(item.answer), besides=frozenset("f")) and item.answer != "f()"
+        )
         chosen = next(meant, calls[0] if calls else None)
         return None if chosen is None else chosen.answer
     found: list[Found] = []
@@ -193,10 +210,10 @@ def begins_with_assertion(text: str) -> bool:
 def _asserted(reader: Reader, direction: Direction) -> Found | None:
     """The answer that the assertions of a text give.
 
-    The last assertion about `f` counts, with two exceptions. Where the text begins with an assertion, later ones that
-    hold something else fixed (output: another call; input: another value) are other examples. And of input assertions
-    that follow each other with nothing in between, the first counts, as in the authors' post-processing. An assertion
-    that does not call `f` counts where no other does.
+    The last assertion about `f` counts, with two exceptions. Where the text begins with an assertion, later
+    ones that hold something else fixed (output: another call; input: another value) are other examples. And
+    of input assertions that follow each other with nothing in between, the first counts, as in the authors'
+    post-processing. An assertion that does not call `f` counts where no other does.
     """
     text = reader.text
     places = list(_ASSERT.finditer(text))
@@ -306,8 +323,8 @@ def _value(reader: Reader, start: int, *, in_prose: bool) -> Found | None:
 def _value_in(reader: Reader, statement: Statement, start: int, end: int, *, in_prose: bool) -> Found | None:
     """The value at the beginning of `text[start:end]`, which is a part of `statement`.
 
-    In code the whole counts where it is one expression; else, and in prose, the longest beginning that can be meant as
-    a value. The message of an assertion is no part of it.
+    In code the whole counts where it is one expression; else, and in prose, the longest beginning that can
+    be meant as a value. The message of an assertion is no part of it.
     """
     text = reader.text
     if not text[start:end].strip():
@@ -323,7 +340,11 @@ def _value_in(reader: Reader, statement: Statement, start: int, end: int, *, in_
         return Found(start, end, straighten(text[start:end]))
     for cut in [cut for cut in statement.cuts if start < cut <= min(end, max(statement.prose, start))][:-33:-1]:
         stop = start + len(text[start:cut].rstrip(" .,"))
-        if stop > start and stands_alone(expression := reader.parse(start, stop)) and not (in_prose and _is_wordy(expression)):
+        if (
+            stop > start
+            and stands_alone(expression := reader.parse(start, stop))
+            and not (in_prose and _is_wordy(expression))
+        ):
             return Found(start, stop, straighten(text[start:stop]))
     return None
 
@@ -338,7 +359,8 @@ def _is_message(expression: ast.expr) -> bool:
 
 
 def _is_wordy(expression: ast.expr | None) -> bool:
-    """Whether an expression has `and`, `or`, `not` or `is` outside everything else: in a sentence these are English."""
+    """Whether an expression has `and`, `or`, `not` or `is` outside everything else: in a sentence these are
+    English."""
     parts = expression.elts if isinstance(expression, ast.Tuple) else [expression]
     return any(
         isinstance(part, (ast.BoolOp, ast.Compare)) or (isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not))
@@ -457,14 +479,13 @@ def _value_of_call(reader: Reader, start: int, end: int) -> Found | None:
 
 
 def _remarked(reader: Reader, start: int, *, printed: bool) -> Found | None:
-    """The value that the comment at `start` gives. What is printed has no quotes, if it is a string."""
+    """The value that the comment at `start` gives. A printed string has no quotes after `Output:`."""
     words = _REMARK.match(reader.text, start)
     value = None if words is None else _value(reader, words.end(), in_prose=True)
     if value is not None or not printed:
         return value
-    line = reader.text[start : start + MAX_ANSWER].partition("\n")[0]
-    shown = _REMARK_LABEL.sub("", line, count=1).strip()
-    return Found(start, start + len(line), repr(shown)) if shown else None
+    shown = _REMARK_LABEL.match(reader.text, start, start + MAX_ANSWER)
+    return None if shown is None else Found(start, shown.end(), repr(shown["shown"].strip()))
 
 
 def _compared_backwards(reader: Reader, start: int, direction: Direction) -> Found | None:
