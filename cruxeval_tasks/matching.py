@@ -137,7 +137,7 @@ def _described(reference: ProblemSet) -> str:
 
 
 def _is_smoke(run: Run) -> bool:
-    return all(key.startswith("smoke_") for key in run.texts)
+    return all(key.startswith("smoke_") and "+fresh" not in key for key in run.texts)
 
 
 def _count(some: Iterable[object], of: Iterable[object]) -> str:

@@ -9,7 +9,11 @@ import click
 from cruxeval_tasks.cli import common
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
     from cruxeval_tasks.comparison import Comparison
+    from cruxeval_tasks.fresh.gap import Gap
     from cruxeval_tasks.judging.grammar import Direction
     from cruxeval_tasks.scoring import Score
 
@@ -20,11 +24,17 @@ _NOISE = 0.05
 @click.argument("a", type=click.Path(), metavar="A")
 @click.argument("b", type=click.Path(), metavar="B")
 @click.option("-n", "--list", "listed", type=click.IntRange(0), default=8, help="How many problems to list; default 8.")
+@click.option(
+    "--fresh-problems",
+    metavar="FILE",
+    help="JSONL file of the problems of B, where B is a run on fresh ones and does not carry them itself.",
+)
 @common.run_options
 def compare(
     a: str,
     b: str,
     listed: int,
+    fresh_problems: str | None,
     direction: Direction | None,
     problems: str | None,
     partial: bool,
@@ -36,13 +46,31 @@ def compare(
     The difference in pass@1 is B minus A, paired by problem: a problem that is hard is hard for both, so the paired
     interval is narrower than the two scores' own. The p-value is that of a sign-flip test, exact; with one sample
     of each problem it is McNemar's exact test.
+
+    Where B is a run on fresh problems that `cruxeval fresh` made from those of A, each function's problems are a pair,
+    and what is given is the gap: the score on the published inputs minus the score on the fresh ones.
     """
     import json
 
     from cruxeval_tasks.comparison import compare as compare_scores
+    from cruxeval_tasks.fresh.gap import fresh_of, gap
 
     with common.Scorer(direction, problems, partial, allow_unisolated) as scorer:
-        scores = scorer.score(a), scorer.score(b)
+        first = scorer.score(a)
+        if fresh_problems is None:
+            second = scorer.score(b)
+        else:
+            with common.Scorer(direction, fresh_problems, partial, allow_unisolated) as other:
+                second = other.score(b)
+    scores = first, second
+    for original, fresh in (scores, scores[::-1]):
+        if fresh_of(original, fresh):
+            measured = gap(original, fresh)
+            if as_json:
+                click.echo(json.dumps(_gap_json(measured), indent=2))
+            else:
+                _print_gap(measured)
+            return
     found = compare_scores(*scores, partial=partial)
     if as_json:
         click.echo(json.dumps(_json(found, scores), indent=2))
@@ -71,6 +99,61 @@ def _json(found: Comparison, scores: tuple[Score, Score]) -> dict[str, object]:
             "different_failures": [{"a": x, "b": y, "problems": n} for (x, y), n in found.differently.items()],
         },
     }
+
+
+def _gap_json(found: Gap) -> dict[str, object]:
+    from cruxeval_tasks.scoring import summary
+
+    d = found.difference
+    return {
+        "original": summary(found.original, [1]),
+        "fresh": summary(found.fresh, [1]),
+        "pass_at_1": {"original": _mean(found.on_original), "fresh": _mean(found.on_fresh)},
+        "gap": {"value": 100 * d.value, "low": 100 * d.low, "high": 100 * d.high},
+        "p_value": d.p_value,
+        "noise": d.p_value >= _NOISE,
+        "functions": len(found.on_fresh),
+        "without_fresh": found.without_fresh,
+    }
+
+
+def _print_gap(found: Gap) -> None:
+    console = common.console()
+    d = found.difference
+    names = common.labels([found.original.run.path, found.fresh.run.path])
+    console.print(
+        f"Published inputs ({names[0]}) against fresh ones ({names[1]}): {found.original.direction} prediction, "
+        f"{len(found.on_fresh)} functions.\n"
+    )
+    lines = common.table("", "pass@1 %", "95 % interval", right=(1,))
+    lines.add_row("published", f"{_mean(found.on_original):.1f}", "")
+    lines.add_row("fresh", f"{_mean(found.on_fresh):.1f}", "")
+    spread = f"{100 * d.low:+.1f} to {100 * d.high:+.1f} (paired)"
+    lines.add_row("gap", f"{100 * d.value:+.1f}", spread, style="bold")
+    console.print(lines)
+    better = sum(found.on_original[key] > rate for key, rate in found.on_fresh.items())
+    worse = sum(found.on_original[key] < rate for key, rate in found.on_fresh.items())
+    p = "p < 0.0001" if d.p_value < 0.0001 else f"p = {d.p_value:.2g}"
+    if d.p_value >= _NOISE:
+        verdict = f"No gap that can be told from chance ({p}). The interval says how large or small it may be."
+    elif d.value > 0:
+        verdict = f"The score does not hold on inputs that nobody has published, and that is not chance ({p})."
+    else:
+        verdict = f"The fresh problems are solved more often, and not by chance ({p})."
+    console.print(f"\n{verdict}")
+    console.print(
+        f"Of {len(found.on_fresh)} functions {better} are solved better on the published input, {worse} on fresh ones."
+    )
+    if found.without_fresh:
+        console.print(f"Note: {found.without_fresh} problems that have no fresh one are left out.", style="yellow")
+    for score in (found.original, found.fresh):
+        for warning in score.warnings:
+            console.print(f"Note: {common.visible(warning)}", style="yellow")
+
+
+def _mean(rates: Mapping[str, Fraction]) -> float:
+    """In percent."""
+    return 100 * float(sum(rates.values())) / len(rates)
 
 
 def _print(found: Comparison, scores: tuple[Score, Score], listed: int) -> None:

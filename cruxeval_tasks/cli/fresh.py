@@ -56,6 +56,7 @@ def fresh(
     """
     import json
     import os
+    from contextlib import closing
 
     from cruxeval_tasks.errors import UserError
     from cruxeval_tasks.files import refuse_inputs, write_atomically
@@ -70,14 +71,9 @@ def fresh(
         refuse_inputs(Path(report_path), [*inputs, output])
     with Judge(allow_unisolated=allow_unisolated) as judge:
         originals = load_problems(problems, judge=judge)
-    with common.progress("fresh problems", len(originals)) as step:
-        outcomes = make_fresh(
-            originals.problems,
-            seed,
-            per_problem,
-            lambda hash_seed: open_pool(LIMITS, allow_unisolated=allow_unisolated, hash_seed=hash_seed)[0],
-            step,
-        )
+    pool = open_pool(LIMITS, allow_unisolated=allow_unisolated)[0]
+    with closing(pool), common.progress("fresh problems", len(originals)) as step:
+        outcomes = make_fresh(originals.problems, seed, per_problem, pool, step)
     report = describe(outcomes, seed, per_problem)
     if report_path is not None:
         write_atomically(Path(report_path), json.dumps(report, indent=2) + "\n")
@@ -102,17 +98,16 @@ def _print(report: dict[str, Any], source: str, output: str) -> None:
         f"{common.visible(source)}: wrote {common.visible(output)}\n",
         soft_wrap=True,
     )
-    sizes = common.table("", "", "mean", "p10", "median", "p90", "max", right=range(2, 7))
+    sizes = common.table("", "", "mean", "p10", "median", "p90", "max", right=(2, 3, 4, 5, 6))
     for name, sides in report["distributions"].items():
         for side, spread in sides.items():
             figures = [f"{spread['mean']:.1f}", *(str(spread[key]) for key in ("p10", "median", "p90", "max"))]
             sizes.add_row(name.replace("_", " ") if side == "original" else "", side, *figures)
     console.print(sizes)
     types = report["value_types"]
-    names = list({**types["original"], **types["fresh"]})
-    kinds = common.table("type of the value", *names, right=range(1, len(names) + 1))
-    for side, counts in types.items():
-        kinds.add_row(side, *(str(counts.get(name, 0)) for name in names))
+    kinds = common.table("type of the value", "original", "fresh", right=(1, 2))
+    for name in {**types["original"], **types["fresh"]}:
+        kinds.add_row(name, str(types["original"].get(name, 0)), str(types["fresh"].get(name, 0)))
     console.print()
     console.print(kinds)
     overlap = report["overlap"]

@@ -164,7 +164,7 @@ class _Mutation:
 
     def _reorder(self) -> None:
         """Shuffle the items of a container, or the characters of a string."""
-        where: list[Group | Scalar] = [group for group in groups(self._trees) if len(group.items) > 1]
+        where: list[Group | Scalar] = [g for g in groups(self._trees) if len(g.items) > 1 and not _is_record(g)]
         where += self._texts_longer_than(1)
         if not where:
             return
@@ -196,7 +196,7 @@ class _Mutation:
 
     def _resize(self) -> None:
         """Take an item out of a container, or put one more in."""
-        found = [group for group in groups(self._trees) if group.items]
+        found = [group for group in groups(self._trees) if group.items and not _is_record(group)]
         if not found:
             return
         group = self._dice.choice(found)
@@ -290,7 +290,7 @@ class _Mutation:
     def _arrange(self) -> None:
         """Make a list or a string sorted, symmetrical or of one item throughout."""
         where: list[Group | Scalar] = [
-            g for g in groups(self._trees) if g.kind in ("list", "tuple") and len(g.items) > 1
+            g for g in groups(self._trees) if g.kind in ("list", "tuple") and len(g.items) > 1 and not _is_record(g)
         ]
         where += self._texts_longer_than(1)
         if not where:
@@ -414,6 +414,12 @@ class _Mutation:
 
     def _texts_longer_than(self, length: int) -> list[Scalar]:
         return [s for s in scalars(self._trees) if isinstance(s.value, str) and len(s.value) > length]
+
+
+def _is_record(group: Group) -> bool:
+    """Return whether a container is a tuple of several types, in which each item has its place."""
+    kinds = {type(item.value) if isinstance(item, Scalar) else item.kind for item in group.items}
+    return group.kind == "tuple" and len(kinds) > 1
 
 
 def _rank(item: object) -> tuple[str, float, str]:

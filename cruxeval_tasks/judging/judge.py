@@ -161,7 +161,7 @@ class Judge:
 
 
 def open_pool(
-    limits: Limits, *, workers: int | None = None, allow_unisolated: bool = False, hash_seed: int = 0
+    limits: Limits, *, workers: int | None = None, allow_unisolated: bool = False
 ) -> tuple[Pool, dict[str, str]]:
     """Return a pool whose workers start on this machine, and what each of its layers came to, in words.
 
@@ -169,7 +169,6 @@ def open_pool(
         limits: What one request may use.
         workers: Number of requests computed side by side; by default one for each usable core, at most 8.
         allow_unisolated: Leave out the layers that cannot be put up here.
-        hash_seed: Seed of the workers' string hashes.
 
     Raises:
         IsolationError: A layer is missing and `allow_unisolated` was not given.
@@ -177,7 +176,7 @@ def open_pool(
     """
     layers = list(LAYERS)
     while True:
-        pool = Pool(workers or min(8, _usable_cores()), limits, layers, hash_seed)
+        pool = Pool(workers or min(8, _usable_cores()), limits, layers)
         try:
             return pool, pool.start()
         except IsolationError as error:

@@ -138,6 +138,10 @@ class Pool:
         self._hash_seed = hash_seed
         self._reset_after_fork()
 
+    def reseeded(self, hash_seed: int) -> Pool:
+        """Return another pool, of the same kind, whose workers have this hash seed."""
+        return Pool(self.size, self.limits, self._layers, hash_seed)
+
     def _reset_after_fork(self) -> None:
         self._owner = os.getpid()
         self._lock = threading.Lock()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 
 from cruxeval_tasks.fresh.selection import LIMITS, make_fresh
 from cruxeval_tasks.judging.judge import Judge, open_pool
@@ -16,9 +17,8 @@ if __name__ == "__main__":
     path, seed, per_problem = sys.argv[1:]
     with Judge(workers=2) as judge:
         problems = load_problems(path, judge=judge).problems
-    outcomes = make_fresh(
-        problems, int(seed), int(per_problem), lambda hash_seed: open_pool(LIMITS, workers=2, hash_seed=hash_seed)[0]
-    )
+    with closing(open_pool(LIMITS, workers=2)[0]) as pool:
+        outcomes = make_fresh(problems, int(seed), int(per_problem), pool)
     for outcome in outcomes:
         for fresh in outcome.fresh:
             p = fresh.problem
