@@ -38,7 +38,7 @@ _INK, _MUTED, _LINE, _PAGE = list(_COLOURS)[:4]
 _SVG = "http://www.w3.org/2000/svg"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 
-_STYLE = {
+_STYLE: Any = {
     "svg.fonttype": "none",  # text stays text, in the page's font
     "svg.hashsalt": "cruxeval",
     "text.parse_math": False,  # a `$` in a file's name is no formula
@@ -82,7 +82,9 @@ def places(name: str, others: Sequence[Pair], own: Sequence[tuple[Pair, int]]) -
         axes.plot([0, 100], [0, 100], color=_LINE, linewidth=1, zorder=1)
         for number, other in enumerate(others):
             if other.input is not None and other.output is not None:
-                axes.plot([other.input], [other.output], "o", color=_MUTED, markersize=5, alpha=0.6, gid=f"other{number}")
+                axes.plot(
+                    [other.input], [other.output], "o", color=_MUTED, markersize=5, alpha=0.6, gid=f"other{number}"
+                )
         for at, (pair, series) in enumerate(own):
             if pair.input is not None and pair.output is not None:
                 point = {**_point(series), "markersize": 12, "markeredgecolor": _PAGE, "markeredgewidth": 1.5}

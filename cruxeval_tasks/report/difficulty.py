@@ -102,7 +102,10 @@ def groups(values: Mapping[str, int]) -> list[tuple[str, list[str]]]:
         parts.setdefault(int(GROUPS * middle / len(values)), []).append(value)
         below += number
     return [
-        (str(part[0]) if len(part) == 1 else f"{part[0]}–{part[-1]}", [key for value in part for key in by_value[value]])
+        (
+            str(part[0]) if len(part) == 1 else f"{part[0]}–{part[-1]}",
+            [key for value in part for key in by_value[value]],
+        )
         for part in parts.values()
     ]
 

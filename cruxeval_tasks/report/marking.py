@@ -9,7 +9,9 @@ _TRIES = 12  # places that are tried, each of which costs an extraction
 _STAND_IN = {"output": "'another answer'", "input": "f('another answer')"}
 
 
-def place(text: str, answer: str | None, direction: str, extract: Callable[[str], str | None]) -> tuple[int, int] | None:
+def place(
+    text: str, answer: str | None, direction: str, extract: Callable[[str], str | None]
+) -> tuple[int, int] | None:
     """Return start and end of the answer in a completion, or None where it does not stand there letter by letter.
 
     Where the answer's text stands in several places, its place is the one at which another answer would have been found

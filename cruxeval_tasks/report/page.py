@@ -89,16 +89,18 @@ def render(report: Report) -> str:
 
 
 def _template(name: str) -> str:
-    return files("cruxeval_tasks.report").joinpath("templates", name).read_text(encoding="utf-8")
+    return (files("cruxeval_tasks.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _highlighting() -> str:
     """The styles of highlighted code, for light and for dark."""
-    light = HtmlFormatter(style="default").get_style_defs(".code")
-    dark = HtmlFormatter(style="github-dark").get_style_defs(".code")
-    # The page has its own background, and rules about line numbers are for nothing here.
-    kept = ["\n".join(line for line in str(css).splitlines() if line.startswith(".code .")) for css in (light, dark)]
-    return f"@media (prefers-color-scheme: light) {{\n{kept[0]}\n}}\n@media (prefers-color-scheme: dark) {{\n{kept[1]}\n}}\n"
+    rules = []
+    for scheme, style in (("light", "default"), ("dark", "github-dark")):
+        formatter: Any = HtmlFormatter(style=style)
+        # The page has its own background, and no line numbers.
+        kept = [line for line in formatter.get_style_defs(".code").splitlines() if line.startswith(".code .")]
+        rules += [f"@media (prefers-color-scheme: {scheme}) {{", *kept, "}"]
+    return "\n".join(rules)
 
 
 def _ks(report: Report) -> list[int]:

@@ -99,7 +99,9 @@ class _Shortener:
         return [text[:head], len(text) - cut, text[head - cut :]]
 
 
-def _samples(run: NamedRun, places: Places, number: int, key: str, cut: int, counted: _Shortener) -> dict[str, Any] | None:
+def _samples(
+    run: NamedRun, places: Places, number: int, key: str, cut: int, counted: _Shortener
+) -> dict[str, Any] | None:
     """A run's samples of one problem, equal ones together; None where it has none."""
     score = run.score
     if key not in score.verdicts:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
-from runs import SMOKE, gold, host_row, wrong, write_rows
+from runs import SMOKE, gold, host_row, write_rows, wrong
 
 from cruxeval_tasks.cli import main
 from cruxeval_tasks.problems import Problem

@@ -205,7 +205,9 @@ def test_sorting(opened: Opened) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 360])
-def test_nothing_is_wider_than_the_window_and_text_stands_out(browser: Any, page: Path, scheme: str, width: int) -> None:
+def test_nothing_is_wider_than_the_window_and_text_stands_out(
+    browser: Any, page: Path, scheme: str, width: int
+) -> None:
     for fragment in ("", f"#{PROBLEMS[1].id}"):
         opened = Opened(browser, page, fragment, viewport={"width": width, "height": 800}, color_scheme=scheme)
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= width

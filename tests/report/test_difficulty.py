@@ -9,7 +9,15 @@ from cruxeval_tasks.report.difficulty import FEW, GROUPS, Facts, executed_lines,
 
 LOOP = Problem(
     "loop",
-    "def f(items):\n    total = 0\n\n    for item in items:\n        if item > 1:\n            total += max(item, 2)\n    return str(total)",
+    """\
+def f(items):
+    total = 0
+
+    for item in items:
+        if item > 1:
+            total += max(item, 2)
+    return str(total)
+""",
     "[1, 2, 3]",
     "'5'",
 )
@@ -42,7 +50,9 @@ def test_a_call_that_cannot_be_traced_is_left_out() -> None:
 
 def test_progress_adds_up() -> None:
     steps: list[int] = []
-    executed_lines([Problem(f"p{n}", "def f(x):\n    return x", str(n), str(n)) for n in range(70)], progress=steps.append)
+    executed_lines(
+        [Problem(f"p{n}", "def f(x):\n    return x", str(n), str(n)) for n in range(70)], progress=steps.append
+    )
     assert sum(steps) == 70
     assert len(steps) > 1
 
@@ -66,6 +76,11 @@ def test_one_value_is_one_group() -> None:
 
 
 def test_rare_kinds_are_put_together_at_the_end() -> None:
-    values = {**{f"s{n}": "str" for n in range(FEW)}, **{f"l{n}": "list" for n in range(FEW + 1)}, "b": "bytes", "f": "float"}
+    values = {
+        **{f"s{n}": "str" for n in range(FEW)},
+        **{f"l{n}": "list" for n in range(FEW + 1)},
+        "b": "bytes",
+        "f": "float",
+    }
     made = kinds(values)
     assert [(label, len(keys)) for label, keys in made] == [("list", FEW + 1), ("str", FEW), ("other", 2)]
