@@ -40,7 +40,7 @@ def doubts(score: Score) -> list[Doubt]:
         found.append(
             Doubt(
                 f"answered: {100 * score.answered.value:.1f} %. {unanswered} of {total} samples hold no well-formed answer and "
-                "count as failed, whatever the model knew: look at some",
+                "count as failed, whatever the model knew",
                 True,
             )
         )
@@ -48,8 +48,8 @@ def doubts(score: Score) -> list[Doubt]:
     if cut:
         found.append(
             Doubt(
-                f"{cut} of {total} samples end in the middle of an answer or of reasoning that is never closed: generation "
-                "seems to have met its limit of tokens before a stop string",
+                f"{cut} of {total} samples are cut off: they end in the middle of an answer or of reasoning, as when the limit "
+                "of tokens is met before a stop string",
                 True,
             )
         )

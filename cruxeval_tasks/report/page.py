@@ -124,6 +124,7 @@ def _run(report: Report, number: int) -> dict[str, Any]:
         "rank": data.rank(run) if run.is_published_set else None,
         "exceptions": list(score.exceptions.items())[:_EXCEPTIONS],
         "doubts": confidence.doubts(score),
+        "grave": [doubt for doubt in confidence.doubts(score) if doubt.grave],
         "particulars": confidence.particulars(score),
         "is_published": score.matched.digest == PUBLISHED_DIGEST,
     }

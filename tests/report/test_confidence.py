@@ -54,7 +54,7 @@ def no_answer(problem: Problem) -> str:
 def test_cut_off(judge: Judge, tmp_path: Path, complete: object, cut: int) -> None:
     score = scored(judge, completions(tmp_path / "a_output.jsonl", gold, complete))  # type: ignore[arg-type]
     assert cut_off(score) == cut
-    said = [doubt.text for doubt in doubts(score) if "before a stop string" in doubt.text]
+    said = [doubt.text for doubt in doubts(score) if "are cut off" in doubt.text]
     assert len(said) == (1 if cut else 0)
     assert all(f"{cut} of {2 * N} samples" in text for text in said)
 

@@ -72,7 +72,7 @@
     if (!one) return make("td", { class: "unknown" }, "not in it");
     const number = samples(one), bar = make("span"), failing = mostly(one);
     bar.style.width = `${100 * one.passed / number}%`;
-    return make("td", {}, make("span", { class: "rate" }, `${one.passed}/${number}`,
+    return make("td", {}, make("span", { class: "rate" }, make("span", {}, `${one.passed}/${number}`),
       make("span", { class: "bar", "aria-hidden": "true" }, bar), make("span", { class: "mostly" }, words(failing))));
   };
   const columns = [...document.querySelectorAll("#problems thead button")].map((button) => button.dataset.sort);
