@@ -1,8 +1,9 @@
 """Take the pictures of the report that the documentation shows. Needs Chromium, Playwright and Pillow.
 
-    python scripts/screenshots.py report.html sample_7
+    python scripts/screenshots.py many.html two.html sample_0
 
-makes `docs/report-glance.png`, light, and `docs/report-problem.png`, the problem opened, dark.
+makes `docs/report-glance.png` of the first report, light, and `docs/report-problem.png` of the second with the problem
+opened, dark.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("report", type=Path)
+    parser.add_argument("glance", type=Path, help="report to show at a glance")
+    parser.add_argument("opened", type=Path, help="report to show a problem of")
     parser.add_argument("problem", help="id of the problem to open")
     options = parser.parse_args()
-    page = options.report.resolve().as_uri()
     pictures = (
-        ("report-glance.png", "", "light", "#section-glance", 1500),
-        ("report-problem.png", "#" + quote(options.problem), "dark", "#problem", 1400),
+        ("report-glance.png", options.glance, "", "light", "#section-glance", 1500),
+        ("report-problem.png", options.opened, "#" + quote(options.problem), "dark", "#problem", 1400),
     )
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu", "--disable-quic"]
         )
-        for name, fragment, scheme, what, height in pictures:
+        for name, report, fragment, scheme, what, height in pictures:
             context = browser.new_context(viewport={"width": 1100, "height": 900}, color_scheme=scheme)
             tab = context.new_page()
-            tab.goto(page + fragment)
+            tab.goto(report.resolve().as_uri() + fragment)
             tab.wait_for_selector("html[data-ready]")
             taken = Image.open(io.BytesIO(tab.locator(what).screenshot()))
             taken = taken.crop((0, 0, taken.width, min(height, taken.height)))

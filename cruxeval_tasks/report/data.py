@@ -166,7 +166,7 @@ class Feature:
     Attributes:
         name: The figure.
         groups: For each group its label and its number of problems.
-        rates: For each run the pass rate in each group; None where it has none of these problems.
+        rates: For each run the pass rate in each group; None where it has too few of these problems.
     """
 
     name: str
@@ -197,7 +197,7 @@ def features(report: Report) -> list[Feature]:
 
 def _rate(run: NamedRun, keys: Sequence[str]) -> Estimate | None:
     rates = [float(run.score.rates[key]) for key in keys if key in run.score.rates]
-    return estimate(rates, run.score.samples[0]) if rates else None
+    return estimate(rates, run.score.samples[0]) if len(rates) >= difficulty.FEW else None
 
 
 # --- where runs differ ---

@@ -16,7 +16,7 @@ GROUPS = 5
 """Groups into which a figure's values are put: fewer hide a curve, more leave too few problems in each of 800."""
 
 FEW = 8
-"""Problems of one type below which a pass rate tells next to nothing."""
+"""Problems in a group below which a pass rate tells next to nothing."""
 
 _AT_ONCE = 50  # problems between two steps of a progress bar
 

@@ -81,6 +81,7 @@ def render(report: Report) -> str:
         statuses=[status.value for status in data.statuses(report.runs)],
         types=sorted({facts.value_type for facts in report.facts.values()}),
         can_differ=data.can_differ(report.runs),
+        few=data.difficulty.FEW,
         traced=bool(report.executed),
         not_traced=report.not_traced,
         versions=confidence.versions(),
