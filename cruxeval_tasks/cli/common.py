@@ -156,7 +156,12 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None] | None]:
 
 def interval(percent: Mapping[str, float] | None) -> str:
     """A value with its interval, both in percent."""
-    return "" if percent is None else f"{percent['value']:.1f} ({percent['low']:.1f}–{percent['high']:.1f})"
+    return "" if percent is None else f"{tenths(percent['value'])} ({tenths(percent['low'])}–{tenths(percent['high'])})"
+
+
+def tenths(percent: float) -> str:
+    """A percentage with one decimal. 35.94999999999998, which a sum of floats makes of 35.95, is written as 35.95 is."""
+    return f"{round(percent, 6):.1f}"
 
 
 def counted(span: Mapping[str, int]) -> str:

@@ -174,7 +174,7 @@ def _print(found: Comparison, scores: tuple[Score, Score], listed: int) -> None:
     lines = common.table("", "pass@1 %", "95 % interval", right=(1,))
     for letter, mean, score in zip("AB", means, scores, strict=True):
         whole = summary(score, [1])["pass_at_k"]["1"] if len(score.verdicts) == len(found.a) else None
-        lines.add_row(letter, f"{mean:.1f}", "" if whole is None else f"{whole['low']:.1f} to {whole['high']:.1f}")
+        lines.add_row(letter, common.tenths(mean), "" if whole is None else f"{whole['low']:.1f} to {whole['high']:.1f}")
     lines.add_row("B − A", f"{100 * d.value:+.1f}", f"{100 * d.low:+.1f} to {100 * d.high:+.1f} (paired)", style="bold")
     print_line(lines)
     print_line()

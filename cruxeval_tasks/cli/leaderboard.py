@@ -96,7 +96,7 @@ def _print(boards: dict[Direction, list[dict[str, Any]]], runs: list[dict[str, A
             board.add_row(
                 str(rank),
                 ("▶ " if run else "  ") + row["model"] + mark,
-                f"{row['pass_1']:.1f}",
+                common.tenths(row["pass_1"]),
                 f"{at['low']:.1f}–{at['high']:.1f}" if at else "",
                 "" if row["pass_5"] is None else f"{row['pass_5']:.1f}",
                 style="bold green" if run else None,

@@ -124,9 +124,9 @@ def _print_one(console: Console, label: str, one: dict[str, Any]) -> None:
     console.print(f"{label}: {one['direction']} prediction, {_size(one)}\n")
     scores = common.table("", "%", "95 % interval", right=(1,))
     for name, share in [*((f"pass@{k}", e) for k, e in one["pass_at_k"].items()), ("answered", one["answered"])]:
-        scores.add_row(name, f"{share['value']:.1f}", f"{share['low']:.1f}–{share['high']:.1f}")
+        scores.add_row(name, common.tenths(share["value"]), f"{share['low']:.1f}–{share['high']:.1f}")
     if one["stated_pass_at_1"] is not None:
-        scores.add_row("pass@1 stated in the file", f"{one['stated_pass_at_1']:.1f}", "")
+        scores.add_row("pass@1 stated in the file", common.tenths(one["stated_pass_at_1"]), "")
     console.print(scores)
     console.print()
     total = sum(one["statuses"].values())
@@ -180,8 +180,8 @@ def _tables(names: Sequence[str], summaries: Sequence[dict[str, Any]]) -> tuple[
             each["direction"],
             _numbers(each),
             *(common.interval(each["pass_at_k"].get(str(k))) for k in ks),
-            *(["" if said is None else f"{said:.1f}"] if stated else []),
-            f"{each['answered']['value']:.1f}",
+            *(["" if said is None else common.tenths(said)] if stated else []),
+            common.tenths(each["answered"]["value"]),
         )
         counts = each["statuses"]
         shares = (100 * counts.get(status, 0) / sum(counts.values()) for status in statuses)

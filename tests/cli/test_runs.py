@@ -324,3 +324,9 @@ def test_labels_are_as_short_as_tells_them_apart() -> None:
     paths: list[Any] = ["/x/a/g.json", "/x/b/g.json", "/y/b/h.json"]
     assert common.labels(paths) == ["a/g.json", "b/g.json", "h.json"]
     assert common.labels(["a.json", "a.json"]) == ["a.json", "a.json"]
+
+
+def test_a_sum_of_floats_is_written_as_the_number_that_it_stands_for() -> None:
+    assert 35.94999999999998 < 35.95
+    assert common.tenths(35.94999999999998) == common.tenths(35.95) == "36.0"
+    assert common.tenths(35.94) == "35.9"
