@@ -19,13 +19,14 @@ from cruxeval_tasks.judging.judge import Check, Judge, Status
 from cruxeval_tasks.judging.pool import IsolationError, Limits, Pool, Reply, Request
 
 ROOT = Path(__file__).parents[2]
+F = frozenset({"f"})  # what a call of `f` uses of the problem's module
 
 
 def attempt(code: str, argument: Any, layers: Collection[str] = LAYERS, *, plain: bool = False) -> Reply:
     """Run `code` as a problem's code, in a worker with these layers."""
     pool = Pool(1, Limits(), layers)
     try:
-        return pool.run([Request(code, f"f({argument!r})", plain, 10_000)])[0]
+        return pool.run([Request(code, f"f({argument!r})", F, plain, 10_000)])[0]
     finally:
         pool.close()
 
