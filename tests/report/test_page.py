@@ -121,6 +121,7 @@ def test_the_same_files_give_the_same_page(page: Path, html: str) -> None:
     assert again.read_text(encoding="utf-8") == html
 
 
+@pytest.mark.slow
 def test_eight_thousand_long_completions_stay_below_5_megabytes(tmp_path: Path) -> None:
     """800 problems, ten different completions of 1,500 characters that compress badly, as reasoning does."""
     chance = random.Random(7)
