@@ -55,7 +55,7 @@ $(VENV)/.runs: pyproject.toml | $(BIN)/python
 	touch $@
 
 $(VENV)/.develops: $(VENV)/.runs
-	$(PIP) install --editable '.[hf,dev]'
+	$(PIP) install --editable '.[hf,report,dev]'
 	touch $@
 
 $(MODEL)/config.json: | $(VENV)/.runs

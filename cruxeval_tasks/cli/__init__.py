@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import cruxeval_tasks
-from cruxeval_tasks.cli import compare, doctor, fresh, host, leaderboard, score, show
+from cruxeval_tasks.cli import compare, doctor, fresh, host, leaderboard, report, score, show
 from cruxeval_tasks.errors import UserError
 
 _EPILOG = """\b
@@ -53,6 +53,7 @@ for command in (
     score.score,
     compare.compare,
     show.show,
+    report.report,
     leaderboard.leaderboard,
     fresh.fresh,
     doctor.doctor,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cruxeval_tasks.errors import UserError
+from cruxeval_tasks.terminal import visible as visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,9 +36,13 @@ A FILE is recognised by its content:
 
 
 def run_options(command: Command) -> Command:
+    """Add the options that say how to judge a run and how to print what comes of it."""
+    return judging_options(click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")(command))
+
+
+def judging_options(command: Command) -> Command:
     """Add the options that say how to judge a run."""
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
         click.option(
             "--allow-unisolated",
             is_flag=True,
@@ -149,23 +152,6 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None] | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(visible(what), total=total)
         yield lambda done: bar.advance(task, done)
-
-
-_UNSAFE = re.compile(r"[^\n\t\x20-\x7e]")
-
-
-def visible(text: str) -> str:
-    """Return text in which nothing can steer a terminal or hide: control, format and bidi characters and lone surrogates
-    are shown as escapes. Line ends and tabs stay."""
-    return _UNSAFE.sub(_shown, text)
-
-
-def _shown(match: re.Match[str]) -> str:
-    character = match[0]
-    # Cc controls, Cf formats with the bidi overrides, Cs surrogates, Co private use, Cn unassigned, Zl and Zp line ends
-    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
-        return character.encode("unicode_escape", "surrogatepass").decode("ascii")
-    return character
 
 
 def interval(percent: Mapping[str, float] | None) -> str:
