@@ -95,7 +95,7 @@ class Choice:
             filled = [[row[0]] * (longest - len(row)) + row for row in rows]
             ids = torch.tensor(filled, dtype=torch.long, device=logits.device)
         scores = logits.to(dtype=torch.float32, copy=True)
-        nucleus = self.processors[-1] if self.processors else None
+        nucleus: Any = self.processors[-1] if self.processors else None
         if self.do_sample and type(nucleus) is TopPLogitsWarper and nucleus.min_tokens_to_keep == 1:
             scores = LogitsProcessorList(self.processors[:-1])(ids, scores)
             chosen = _draw_from_nucleus(scores, nucleus)

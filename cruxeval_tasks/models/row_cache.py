@@ -28,7 +28,7 @@ def cache_of(layers: Layers, rows: int) -> DynamicCache:
     return cache
 
 
-class RowCache(DynamicCache):
+class RowCache(DynamicCache):  # type: ignore[misc]  # transformers is not read by the type checker
     """Rows of different lengths that end at the same column, and that come and go one by one.
 
     Row `i` fills the last `lengths[i]` columns; what is left of it is to be masked. A forward pass writes one token

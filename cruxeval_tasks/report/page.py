@@ -21,7 +21,7 @@ from cruxeval_tasks import leaderboard
 from cruxeval_tasks.judging.judge import Status
 from cruxeval_tasks.passk import Estimate
 from cruxeval_tasks.problems import PUBLISHED_DIGEST
-from cruxeval_tasks.report import charts, confidence, data, payload
+from cruxeval_tasks.report import charts, confidence, data, difficulty, payload
 from cruxeval_tasks.report.data import Report
 from cruxeval_tasks.terminal import visible
 
@@ -81,7 +81,7 @@ def render(report: Report) -> str:
         statuses=[status.value for status in data.statuses(report.runs)],
         types=sorted({facts.value_type for facts in report.facts.values()}),
         can_differ=data.can_differ(report.runs),
-        few=data.difficulty.FEW,
+        few=difficulty.FEW,
         traced=bool(report.executed),
         not_traced=report.not_traced,
         versions=confidence.versions(),
