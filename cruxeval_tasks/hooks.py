@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from cruxeval_tasks.answers import input_answer, output_answer
+from cruxeval_tasks.errors import UserError
 from cruxeval_tasks.judging.confine import LAYERS
 from cruxeval_tasks.judging.judge import Check, Direction, IsolationError, Judge
 from cruxeval_tasks.passk import pass_at_k
@@ -29,6 +30,10 @@ Executes = Literal["always", "sometimes", "never"]
 """Whether an answer must be executed to be judged: a call of `f` always, a value only where it is no literal."""
 
 _log = logging.getLogger(__name__)
+
+
+class SettingsError(UserError, ValueError):
+    """What a task's metadata asks for cannot be had. The message says what it may be."""
 
 
 class Answer(str):
@@ -79,7 +84,7 @@ def benchmark(
     Raises:
         IsolationError: Answers always need execution, and cannot be isolated here.
         ProblemSetError: The problems cannot be read, or one of them is bad.
-        ValueError: The task asks for a pass@k that its number of samples does not give.
+        SettingsError: The metadata is of a wrong type, or asks for a pass@k that the number of samples does not give.
     """
     judge = _ready_judge(executes, allow_unisolated)
     return {"test": _dataset(load_problems(problems, judge=judge), repeats, k, allow_unisolated)}
@@ -100,6 +105,9 @@ def smoke(
 
 def _ready_judge(executes: Executes, allow_unisolated: bool) -> Judge:
     """Return the judge, having said what isolation lacks: now, while nothing is generated that could be lost."""
+    # The text "false" would be taken for true, and the answers run without isolation.
+    if not isinstance(allow_unisolated, bool):
+        raise SettingsError(f"`allow_unisolated` in the metadata must be true or false, not {allow_unisolated!r}")
     judge = _judge(allow_unisolated)
     if executes == "never":
         return judge
@@ -124,10 +132,14 @@ def _dataset(problem_set: ProblemSet, repeats: int | None, k: Sequence[int], all
 
     ks = [k] if isinstance(k, int) else k
     if not isinstance(ks, list | tuple) or not ks or not all(type(each) is int for each in ks):
-        raise ValueError(f"the task's `k` must be a whole number or a list of them, such as [1, 10], not {k!r}")
+        raise SettingsError(f"the task's `k` must be a whole number or a list of them, such as [1, 10], not {k!r}")
+    if repeats is not None and (type(repeats) is not int or repeats < 1):
+        raise SettingsError(f"`repeats` in the task's metadata must be a whole number from 1 on, not {repeats!r}")
     for each in ks:
-        # Raises where a k asks for more samples than there will be: now, not when all are generated.
-        pass_at_k(each if repeats is None else repeats, 0, each)
+        try:  # Now, not when all are generated.
+            pass_at_k(each if repeats is None else repeats, 0, each)
+        except ValueError as error:
+            raise SettingsError(str(error)) from None
     # The scoring is given a problem and its answers only, so what it has to report travels with each problem.
     settings = {"repeats": repeats, "k": list(ks), "allow_unisolated": allow_unisolated}
     rows = [

@@ -244,6 +244,12 @@ def _problem(row: object) -> Problem:
     for field in _FIELDS:
         if not isinstance(row[field], str):
             raise _BadRow(f"the field {field!r} must be a string, not {_short(row[field])}")
+        try:
+            row[field].encode()
+        except UnicodeEncodeError:
+            raise _BadRow(
+                f"the field {field!r} holds half a character (a lone surrogate): {_short(row[field])}"
+            ) from None
     problem = Problem(**{field: row[field] for field in _FIELDS})
 
     try:
@@ -255,6 +261,7 @@ def _problem(row: object) -> Problem:
 
     try:
         call = ast.parse(f"f({problem.input})", mode="eval").body
+        ast.parse(f"f({problem.input}\n)", mode="eval")  # fails where a comment hides the parenthesis: `1)  #`
     except _PARSER_ERRORS as error:
         raise _BadRow(f"the input {_short(problem.input)} is no list of arguments: {_why(error)}") from None
     # `1), f(2` gets here too: it parses, but not as one call.

@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import json
+import os
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -128,7 +129,7 @@ def register() -> Registered:
     marker = _read_marker(folder)
     old = set(marker["files"]) if marker else set()
     for file in stubs.keys() - old:
-        if (folder / file).exists():
+        if os.path.lexists(folder / file):
             raise RegistrationError(
                 f"{folder / file} was not made by `cruxeval register`, which needs that name. "
                 "Move it away, then register again."
@@ -138,7 +139,7 @@ def register() -> Registered:
         # The marker names every file that may be there, so that what an interrupted run left can be removed.
         _write_marker(folder, before.host, old | stubs.keys())
         for file, text in stubs.items():
-            (folder / file).write_text(text, encoding="utf-8")
+            _write(folder / file, text)
         for file in old - stubs.keys():
             (folder / file).unlink(missing_ok=True)
         _write_marker(folder, before.host, stubs.keys())
@@ -273,7 +274,19 @@ def _write_marker(folder: Path, host: Host, files: Collection[str]) -> None:
         "source": cruxeval_tasks.TASK_CONFIGS,
         "files": sorted(files),
     }
-    (folder / MARKER).write_text(json.dumps(marker, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    _write(folder / MARKER, json.dumps(marker, indent=2, ensure_ascii=False) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    """Put a new file in the place of `path`, at once: a host that starts now reads no half of it, and where a link was put
+    there, what it leads to stays as it is. Two `register` at a time write the same."""
+    # The host takes every .yaml file for a task.
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _text(path: Path) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cruxeval_tasks import hooks
+from cruxeval_tasks.errors import UserError
 from cruxeval_tasks.hooks import Answer
 from cruxeval_tasks.judging.judge import IsolationError, Judge
 from cruxeval_tasks.judging.pool import Pool
@@ -44,13 +45,24 @@ class TestDataSet:
 
     @pytest.mark.parametrize("k", [[11], [1, 11], [0], [-1]])
     def test_k_that_the_samples_do_not_allow(self, k: list[int]) -> None:
-        with pytest.raises(ValueError, match="pass@"):
+        with pytest.raises(UserError, match="pass@"):
             hooks.smoke(executes="never", repeats=10, k=k)
 
     @pytest.mark.parametrize("k", [[], ["1"], [1.5], [True], "1", None])
     def test_k_that_is_no_list_of_numbers(self, k: Any) -> None:
-        with pytest.raises(ValueError, match="`k` must be"):
+        with pytest.raises(UserError, match="`k` must be"):
             hooks.smoke(executes="never", k=k)
+
+    @pytest.mark.parametrize("repeats", ["10", 10.0, 0, -1, True, [10]])
+    def test_repeats_that_is_no_number_of_samples(self, repeats: Any) -> None:
+        with pytest.raises(UserError, match="`repeats`"):
+            hooks.smoke(executes="never", repeats=repeats)
+
+    @pytest.mark.parametrize("allow", ["false", "true", "", 0, 1, [], None])
+    def test_only_true_allows_to_run_without_isolation(self, allow: Any) -> None:
+        """Most of these count as true in Python, the text "false" among them."""
+        with pytest.raises(UserError, match=r"`allow_unisolated` .* must be true or false"):
+            hooks.smoke(executes="sometimes", allow_unisolated=allow)
 
 
 def _without_isolation(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -235,6 +235,49 @@ def test_does_not_overwrite_a_file_of_others_in_our_folder(host: FakeHost, confi
     assert (host.folder / "crux_new.yaml").read_text() == "task: theirs\n"
 
 
+@pytest.mark.parametrize("file", ["crux_o.yaml", MARKER])
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+def test_writes_through_no_link(
+    host: FakeHost, configs: Path, tmp_path: Path, file: str, link: Callable[[Path, Path], None]
+) -> None:
+    register()
+    theirs = tmp_path / "theirs"
+    shutil.copy(host.folder / file, theirs)
+    (host.folder / file).unlink()
+    link(host.folder / file, theirs)
+    host.set_version("0.4.14")
+    (host.folder / "crux_s.yaml").unlink()
+    before = theirs.read_text()
+    if file != MARKER:
+        before = "task: theirs\n"
+        theirs.write_text(before)
+    register()
+    assert theirs.read_text() == before
+    assert registration_status().state is State.CURRENT
+    assert not (host.folder / file).is_symlink()
+    unregister()
+    assert theirs.read_text() == before
+    assert not host.folder.exists()
+
+
+def test_makes_no_file_where_a_dead_link_leads(host: FakeHost, configs: Path, tmp_path: Path) -> None:
+    register()
+    (configs / "crux_new.yaml").write_text("task: crux_new\n")
+    (host.folder / "crux_new.yaml").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(RegistrationError, match=r"crux_new\.yaml was not made by"):
+        register()
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_leaves_nothing_behind_where_a_folder_stands_in_a_stubs_place(host: FakeHost, configs: Path) -> None:
+    register()
+    (host.folder / "crux_o.yaml").unlink()
+    (host.folder / "crux_o.yaml").mkdir()
+    with pytest.raises(RegistrationError, match="Cannot change"):
+        register()
+    assert {p.name for p in host.folder.iterdir()} == {"crux.yaml", "crux_o.yaml", "crux_s.yaml", MARKER}
+
+
 @pytest.mark.parametrize("name", ["../cruxeval/cruxeval_output.yaml", "..", "/etc/hostname"])
 def test_a_forged_marker_reaches_no_other_folder(host: FakeHost, configs: Path, name: str) -> None:
     register()
@@ -252,7 +295,7 @@ def test_an_interrupted_registration_can_be_finished_or_removed(
     write = Path.write_text
 
     def full(path: Path, text: str, *args: object, **kwargs: object) -> int:
-        if path.name == "crux_s.yaml":
+        if "crux_s.yaml" in path.name:
             raise OSError(28, "No space left on device")
         return write(path, text, encoding="utf-8")
 
