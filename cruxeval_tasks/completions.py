@@ -126,11 +126,17 @@ def _text(source: str) -> str:
 def _whole(source: str, text: str) -> dict[str, Any]:
     known = "a known format is one of the host's samples_*.jsonl, JSONL rows {id, completion}, or the authors' JSON files"
     try:
-        body = json.loads(text)
+        body = json.loads(text, object_pairs_hook=_without_repeats)
+    except _Repeated as repeated:
+        raise UserError(
+            f"{source}: {repeated.key!r:.60} stands twice in one object, where only one of the two could be scored; "
+            "put the samples of a problem into one list"
+        ) from None
     except RecursionError:
         raise UserError(f"{source}: nested too deeply; {known}") from None
     except json.JSONDecodeError as error:
-        cut = "; the file ends there: it may be cut off" if error.pos >= len(text.rstrip()) else ""
+        ends = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        cut = "; the file ends there: it may be cut off" if ends else ""
         raise UserError(f"{source}, line {error.lineno}: not JSON: {error.msg}{cut}; {known}") from None
     except ValueError as error:  # an integer of more digits than Python reads
         raise UserError(f"{source}: not JSON: {error}; {known}") from None
@@ -141,6 +147,20 @@ def _whole(source: str, text: str) -> dict[str, Any]:
         )
     if not isinstance(body, dict):
         raise UserError(f"{source}: JSON, but no object; {known}")
+    return body
+
+
+class _Repeated(Exception):
+    """A key that stands twice in one JSON object: `json` would keep the last and drop the rest in silence."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    body = dict(pairs)
+    if len(body) < len(pairs):
+        raise _Repeated(Counter(key for key, _ in pairs).most_common(1)[0][0])
     return body
 
 
@@ -159,7 +179,6 @@ def _from_scored(source: str, body: dict[str, Any]) -> Run:
     said = body.get("direction")
     if said not in (None, "input", "output"):
         raise UserError(f"{source}: the direction must be input or output, not {said!r:.80}")
-    stated = body.get("pass_at_1")
     problems = body.get("problems")
     digest = problems.get("digest") if isinstance(problems, dict) else None
     return Run(
@@ -168,7 +187,7 @@ def _from_scored(source: str, body: dict[str, Any]) -> Run:
         *_known_direction(said, source),
         _lists(source, body["raw_generations"]),
         are_answers=True,
-        stated=stated if isinstance(stated, float) else None,
+        stated=_share(body.get("pass_at_1")),
         digest=digest if isinstance(digest, str) else None,
     )
 
@@ -207,6 +226,8 @@ def _from_rows(source: str, text: str) -> Run:
         if ("completion" in row) == ("completions" in row):
             hint = "; this is a problem set, not a file of completions" if "code" in row and "output" in row else ""
             raise UserError(f'{where}: either "completion" or "completions" is expected beside "id"{hint}')
+        if row.get("direction") not in (None, "input", "output"):
+            raise UserError(f"{where}: the direction must be input or output, not {row['direction']!r:.80}")
         given = row["completions"] if "completions" in row else [row["completion"]]
         # None is what a client gets where a reply held reasoning only: a sample without an answer.
         if not isinstance(given, list) or not given or not all(t is None or isinstance(t, str) for t in given):
@@ -214,8 +235,8 @@ def _from_rows(source: str, text: str) -> Run:
         if "completions" in row and key in texts:
             raise UserError(f"{where}: a second row with completions for {key!r:.60}")
         texts.setdefault(key, []).extend(text or "" for text in given)
-    said = {row["direction"] for _, row in rows if isinstance(row.get("direction"), str)}
-    direction = _known_direction(_agreed(source, said & {"input", "output"}), source)
+    said = {row["direction"] for _, row in rows if row.get("direction") is not None}
+    direction = _known_direction(_agreed(source, said), source)
     return Run(source, "completions", *direction, texts, are_answers=False, warnings=tuple(warnings))
 
 
@@ -285,8 +306,9 @@ def _from_host(source: str, rows: list[tuple[int, dict[str, Any]]], warnings: li
             if asked:
                 said[asked] += 1
         settings = settings or arguments
-        if _is_number(row.get("pass@1")):
-            stated.append(float(row["pass@1"]))
+        share = _share(row.get("pass@1"))
+        if share is not None:
+            stated.append(share)
     if repeated:
         warnings.append(f"{repeated} rows repeat a problem with the same completions (one for each filter)")
     padded = _cut_padding(texts)
@@ -384,5 +406,8 @@ def _agreed(source: str, said: set[Any]) -> Direction | None:
     return next(iter(said), None)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _share(value: object) -> float | None:
+    """A pass@1 that a file states; None where it is no share or percentage (Python reads NaN and infinity in JSON, too)."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 100:
+        return float(value)
+    return None

@@ -124,7 +124,8 @@ class Matcher:
         if missing:
             what = f"{len(missing)} of the {len(reference)} problems of {_described(reference)} are missing: {_some(missing)}"
             if not self._partial:
-                raise UserError(f"{run.path}: {what}. To score the {len(run.texts)} that are there, say --partial")
+                read = f" ({'; '.join(run.warnings)})" if run.warnings else ""
+                raise UserError(f"{run.path}: {what}{read}. To score the {len(run.texts)} that are there, say --partial")
             warnings = (what,)
         present = tuple(problem for problem in reference if problem.id in run.texts)
         return Matched(present, source, reference.digest, len(reference), warnings)

@@ -199,6 +199,26 @@ def test_marks_inside_strings_are_text(name: str, string: str) -> None:
         ("print(f('a'))  # Output: abc def", "'abc def'"),
         (">>> print(f('a'))\nabc def", "'abc def'"),
         ("```python\nprint(f('a'))  # call the function\n```\nThe output is `[3]`.", "[3]"),
+        # a call alone is what somebody may run to check, and no value
+        ("The answer is `'abc'`.\n\nTo check it:\n```python\nprint(f('x'))\n```", "'abc'"),
+        ("**Output:** 5\n\n```python\nf('x')\n```", "5"),
+        ("f('x')", "f('x')"),
+        # labels in other languages
+        ("**\u7b54\u6848\uff1a** [1, 2]", "[1, 2]"),
+        ("\u6700\u7ec8\u7b54\u6848\u662f\uff1a'abc'", "'abc'"),
+        ("\u51fa\u529b\uff1a 5\u3002", "5"),
+        ("La funci\u00f3n devuelve una lista.\n\nRespuesta: [1, 2]", "[1, 2]"),
+        ("R\u00e9sultat : {'a': 1}", "{'a': 1}"),
+        ("Antwort: 5.", "5"),
+        ("\u041e\u0442\u0432\u0435\u0442: 'abc'", "'abc'"),
+        ("assert f('Antwort: 5') == 'Antwort: 6'", "'Antwort: 6'"),
+        ("Antwort: 5\n\nassert f(1) == 6", "6"),
+        # HTML and LaTeX around a value
+        ("The answer is <code>'abc'</code>.", "'abc'"),
+        ("<output>\n'abc'\n</output>", "'abc'"),
+        ("The function returns \\(\\texttt{'abc'}\\)", "'abc'"),
+        ("$\\boxed{\\{\\text{'a'}: \\text{1}\\}}$", "{'a': 1}"),
+        ('{"steps": "f == 2", "predicted_output": [1, 2]}', "[1, 2]"),
         # typographic quotes in place of Python's
         ("assert f(1) == \u201cabc\u201d", "'abc'"),
         # something stands there, but it is no expression

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from host_copy import ROOT, HostCopy
+from runs import completions, gold
 
 import cruxeval_tasks
 from cruxeval_tasks.cli import main
@@ -66,6 +69,35 @@ def test_a_users_mistake_is_one_line_and_status_1(command: str, monkeypatch: pyt
     monkeypatch.setattr("cruxeval_tasks.registration.find_host", fails)
     result = CliRunner().invoke(main, [command])
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", "Error: This is wrong. Do that.\n")
+
+
+# --- where the output goes ---
+
+
+def piped(*arguments: str, to: Any = subprocess.PIPE, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "cruxeval_tasks", *arguments],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=to,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["path"], ["leaderboard"], ["leaderboard", "--json"]])
+def test_a_full_disk_is_one_error_line(arguments: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        ran = piped(*arguments, to=full)
+    assert ran.returncode == 1
+    assert ran.stderr == b"Error: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_an_encoding_without_our_characters_is_no_failure(encoding: str, tmp_path: Path) -> None:
+    run = completions(tmp_path / "a_output.jsonl", gold)
+    ran = piped("score", str(run), PYTHONIOENCODING=encoding)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert rb"94.2\u2013100.0" in ran.stdout
 
 
 # --- with the real host ---

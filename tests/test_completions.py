@@ -236,3 +236,39 @@ def test_no_file(tmp_path: Path) -> None:
 )
 def test_direction_in_a_name(path: str, direction: str | None) -> None:
     assert direction_in_name(path) == direction
+
+
+class TestNothingIsLostInSilence:
+    def test_an_id_twice_in_one_object(self, tmp_path: Path) -> None:
+        for name, text in {
+            "generations.json": '{"x": ["1"], "y": ["2"], "x": ["3"]}',
+            "scored.json": '{"raw_generations": {"x": ["1"], "x": ["3"]}}',
+        }.items():
+            path = tmp_path / name
+            path.write_text(text)
+            with pytest.raises(UserError, match=re.escape(f"{path}: 'x' stands twice in one object")):
+                read_run(path)
+
+    @pytest.mark.parametrize("direction", ["outputs", "", 1, ["output"]])
+    def test_a_direction_that_is_none(self, tmp_path: Path, direction: object) -> None:
+        path = write_rows(
+            tmp_path / "a_output.jsonl",
+            [{"id": "x", "completion": "1"}, {"id": "y", "completion": "2", "direction": direction}],
+        )
+        with pytest.raises(UserError, match="line 2: the direction must be input or output"):
+            read_run(path)
+
+    def test_an_object_cut_off_in_a_string(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.json"
+        path.write_text('{"x": ["1"], "y": ["2')
+        with pytest.raises(UserError, match="it may be cut off"):
+            read_run(path)
+
+
+@pytest.mark.parametrize(
+    ("stated", "read"), [("35.5", 35.5), ("100", 100.0), ("NaN", None), ("Infinity", None), ("true", None), ("9" * 400, None)]
+)
+def test_stated_score(tmp_path: Path, stated: str, read: float | None) -> None:
+    path = tmp_path / "scored.json"
+    path.write_text(f'{{"raw_generations": {{"x": ["1"]}}, "pass_at_1": {stated}}}')
+    assert read_run(path).stated == read

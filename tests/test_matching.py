@@ -77,6 +77,13 @@ class TestLookedUp:
         assert (list(matched.problems), matched.total) == (OWN[1:], 2)
         assert matched.warnings == (f"1 of the 2 problems of {path} are missing: own_0",)
 
+    def test_a_problem_that_is_missing_with_a_cut_off_line_says_so(self, judge: Judge, tmp_path: Path) -> None:
+        path = problem_file(tmp_path / "own.jsonl", OWN)
+        rows = [{"id": "own_0", "completion": "2"}]
+        run = read_run(write_rows(tmp_path / "a_output.jsonl", rows, end='{"id": "own_1", "compl'))
+        with pytest.raises(UserError, match=r"own_1 \(line 2, the last, is cut off and was left out\)\. To score"):
+            Matcher(judge, path).match(run)
+
     def test_a_bad_problem_set_is_a_users_error(self, judge: Judge, tmp_path: Path) -> None:
         path = problem_file(tmp_path / "own.jsonl", [Problem("own_0", OWN[0].code, "1", "3")])
         run = read_run(completions(tmp_path / "a_output.jsonl", gold, problems=OWN))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .python_text import MAX_ANSWER, Reader, parse
 
-_KEY = re.compile(r"(?:^|(?<=[{,:\s]))\"(?:final[_ ]?)?(?:answer|output)\"\s{0,20}:\s{0,20}", re.IGNORECASE)
+_KEY = re.compile(r"(?:^|(?<=[{,:\s]))\"(?:(?:final|predicted)[_ ]?)?(?:answer|output)\"\s{0,20}:\s{0,20}", re.IGNORECASE)
 _STRING = re.compile(r"\"[^\"\\]*(?:\\.[^\"\\]*)*\"", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:([\"\\/bfnrtu])|(.))", re.DOTALL)
 _ASSERTION_LINE = re.compile(r"^[^\S\n]*assert\b", re.MULTILINE)

@@ -22,11 +22,24 @@ _BEFORE_CALL = re.compile(
 )
 _BOXED = re.compile(r"\\boxed\s?\{")
 _LATEX = re.compile(r"\\(?:text|texttt|mathtt|mathrm|mathbf|verb)\s?\{")
+_LATEX_WORD = re.compile(r"\\(?:text|texttt|mathtt|mathrm|mathbf)\{([^{}\\]{0,400})\}")
 _LATEX_BRACE = re.compile(r"\\[{}]")
 _LATEX_ESCAPE = re.compile(r"\\([{}_#%&$])")
+# "Answer", "output", "result" and "return value" as a label, in languages that chat models fall into.
+_FOREIGN = (
+    "(?:最终|所以|因此|正确)?的?(?:答案|输出|结果|返回值)(?:是|为)?"
+    "|(?:最終的な)?(?:答え|出力|結果|回答|戻り値)"
+    "|(?:최종 )?(?:정답|답|출력|결과)"
+    "|(?:respuesta|resultado|salida|resposta|saída)(?: final)?"
+    "|(?:réponse|résultat|sortie)(?: finale?)?"
+    "|risposta|risultato"
+    "|antwort|ergebnis|ausgabe"
+    "|ответ|вывод|результат"
+)
 _LABEL = re.compile(
     rf"^{_GAP}(?:[#>*_-]{{1,6}}{_GAP}){{0,3}}(?P<words>(?:(?:the|so|thus|therefore|final|correct|completed?|expected|predicted|actual"
-    r"|resulting|returned?|return|my|function)[^\S\n,]{1,2}){0,4}(?:answer|output|result|assertion|value|input|solution))"
+    r"|resulting|returned?|return|my|function)[^\S\n,]{1,2}){0,4}(?:answer|output|result|assertion|value|input|solution)"
+    rf"|{_FOREIGN})"
     rf"(?P<verb>[^\S\n](?:is|will be|would be|should be)\b)?[*_]{{0,3}}{_GAP}(?P<stop>[:=\uff1a]|$)?",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -48,7 +61,12 @@ _CONNECTOR = re.compile(
 _STATED = re.compile(
     rf"\b(?:answer|output|result|value|{_VERB}){_FILLER}{_GAP}[:=]?{_GAP}[*_`\u201c$]{{0,4}}", re.IGNORECASE
 )
-_SPAN = re.compile(r"(?<![\w`*])(?:`{1,3}|\*\*)(?=[^\s`*])")
+_SPAN = re.compile(
+    r"(?:(?<![\w`*])(?:`{1,3}|\*\*)|<(?:code|output|result|solution|b|strong)>\s?|\\(?:text|texttt|mathtt|mathrm)\{)"
+    r"(?=[^\s`*])",
+    re.IGNORECASE,
+)
+_SPAN_END = re.compile(r"[`*}]|\s?</")
 _REMARK = re.compile(
     r"#[#\s]{0,6}(?:(?:expected|should|will|would|this|the|it|output|outputs|result|return|returns|print|prints|value|answer|is|be|gives"
     r"|equals)\b[^\S\n]?){0,6}[^\S\n]?(?:==|=>|->|=|:|\u2192|\u21d2)?",
@@ -62,7 +80,7 @@ _REMARK_LABEL = re.compile(
 _REMARK_LINE = re.compile(r"[^\S\n]*#")
 # What may follow a value that a sentence or a label gives: the end of the line or of the clause.
 _CLAUSE_END = re.compile(
-    r"[\s*_`\"'\u201d\u2019\u00bb)\]}\\$]*(?:$|\n|[.,;:!]|#|//|\(|(?:because|since|as|and|so|which|when|for)\b)"
+    r"[\s*_`\"'\u201d\u2019\u00bb)\]}\\$]*(?:$|\n|[.,;:!。、，；！]|#|//|\(|(?:because|since|as|and|so|which|when|for)\b)"
 )
 _BETWEEN = re.compile(r"[\s`;,.>]*")
 _OPENING = re.compile(r"[\s*>\u00a0\u201c`]*(?:(?<=```)(?:python|py)?\s+)?assert\b")
@@ -123,12 +141,17 @@ def whole_answer(reader: Reader, direction: Direction) -> str | None:
     if equal or (isinstance(expression, ast.Compare) and is_call_of_f(expression.left) and statement.compares):
         found = _comparison(reader, 0, statement, direction, in_prose=False)
         return None if found is None else found.answer
-    shown = expression
-    if isinstance(shown, ast.Call) and isinstance(shown.func, ast.Name) and shown.func.id == "print" and shown.args:
-        shown = shown.args[0]
+    shown = _shown(expression)
     if is_call_of_f(shown):  # the value of a call may be in a comment
         return ast.get_source_segment(text, shown) if direction == "input" else None
     return text[: statement.end] if text[statement.end :].lstrip().startswith("#") and "\n" not in text else text
+
+
+def _shown(expression: ast.expr) -> ast.expr:
+    """What `print` is given, or the expression itself."""
+    if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name) and expression.func.id == "print":
+        return expression.args[0] if expression.args else expression
+    return expression
 
 
 def bare_answer(reader: Reader, direction: Direction) -> str | None:
@@ -143,7 +166,9 @@ def bare_answer(reader: Reader, direction: Direction) -> str | None:
         expression = reader.on(reading).parse(0, len(reading))
         if reading is not text and not stands_alone(expression, besides=frozenset("f")):
             continue
-        if expression is not None and (direction == "output" or is_call_of_f(expression)):
+        if expression is None or (direction == "input" and not is_call_of_f(expression)):
+            continue
+        if direction == "input" or not is_call_of_f(_shown(expression)):  # a call alone says no value
             return straighten(reading)
     return None
 
@@ -175,7 +200,7 @@ def prose_answer(reader: Reader, direction: Direction) -> str | None:
         return max(found, key=lambda item: item.end).answer
     for match in _last(_SPAN, reader):
         item = _value(reader, match.end(), in_prose=True)
-        if item is not None and text[item.end : item.end + 1] in ("`", "*"):
+        if item is not None and _SPAN_END.match(text, item.end):
             return item.answer
     return None
 
@@ -419,7 +444,7 @@ def _boxed(reader: Reader, direction: Direction) -> Found | None:
         line = text[start : start + MAX_ANSWER].partition("\n")[0].rstrip(" .$*")
         escaped = _LATEX_BRACE.search(line) is not None
         if escaped or ("assert" not in content and not stands_alone(parse(content), besides=frozenset("f"))):
-            content = _LATEX_ESCAPE.sub(r"\1", line)
+            content = _LATEX_ESCAPE.sub(r"\1", _LATEX_WORD.sub(r"\1", line))
             for _ in range(4):  # the braces that close the box and the commands in it
                 if not content.endswith("}") or parse(content) is not None:
                     break

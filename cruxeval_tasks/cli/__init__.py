@@ -6,6 +6,10 @@ rest of the package and is imported when the command runs, so that `--help` and 
 
 from __future__ import annotations
 
+import errno
+import io
+import os
+import sys
 from typing import Any
 
 import click
@@ -24,9 +28,25 @@ Shell completion (add the line to your shell's start file):
   fish  _CRUXEVAL_COMPLETE=fish_source cruxeval | source
 """
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
 
 class _Commands(click.Group):
     """A group that prints a user's mistake as one error line and ends with status 1."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # Under a locale that lacks a character, it is shown as an escape, like what is unsafe in a model's text.
+            sys.stdout.reconfigure(errors="backslashreplace")
+        try:
+            return super().main(*args, **kwargs)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            # What is still in the buffer would fail once more, with a traceback, when Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            click.echo(f"Error: the output cannot be written: {error.strerror}", err=True)
+            sys.exit(1)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
