@@ -154,7 +154,7 @@ class Network:
         self.device = model.device
         forward = model.get_base_model().forward if hasattr(model, "get_base_model") else model.forward
         parameters = inspect.signature(forward).parameters
-        # transformers calls the cache by another name from 5.20 or so on.
+        # Later versions of transformers 5 call it `cache`.
         self._cache_argument = "cache" if "cache" in parameters else "past_key_values"
         self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in parameters else {}
 

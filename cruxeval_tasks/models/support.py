@@ -132,7 +132,8 @@ def choice(lm: SharedHFLM, arguments: dict[str, Any]) -> Choice | str:
     if seen["config"].num_return_sequences != 1:
         return "the generation settings ask for several sequences at once"
     others: Mapping[str, Any] = seen["others"]
-    if unknown := others.keys() - _LOOP_ARGUMENTS:
+    # None stands for an argument that is not given: our own tasks have `seed: null`, which is meant for servers.
+    if unknown := {name for name, value in others.items() if value is not None} - _LOOP_ARGUMENTS:
         return f"the model takes {', '.join(sorted(unknown))} beside the tokens"
     if objection := cache_objection(lm.model.config, others.get("cache", others.get("past_key_values"))):
         return objection
