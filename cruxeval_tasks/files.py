@@ -11,11 +11,13 @@ from cruxeval_tasks.errors import UserError
 
 
 def refuse_inputs(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Refuse to write to a file that is read.
+    """Refuse, before any work is done for it, to write to a file that is read or to what is no file.
 
     Raises:
-        UserError: `target` is one of `inputs`, whatever the two are called.
+        UserError: `target` is one of `inputs`, whatever the two are called, or a directory.
     """
+    if target.is_dir():
+        raise UserError(f"{target}: a directory; name a file to write to")
     for source in inputs:
         if target.exists() and os.path.exists(source) and os.path.samefile(target, source):
             raise UserError(f"{target}: is an input; write to another file")

@@ -118,6 +118,7 @@ class TestFresh:
     def test_mistakes(self, tmp_path: Path) -> None:
         problems = write(tmp_path / "p.jsonl", ORIGINALS[:1])
         assert "is an input" in cruxeval("fresh", "--problems", problems, "-o", problems, status=1).output
+        assert "a directory; name a file" in cruxeval("fresh", "--problems", problems, "-o", tmp_path, status=1).output
         assert "no such file" in cruxeval("fresh", "--problems", tmp_path / "none", status=1).output
         assert cruxeval("fresh", "--per-problem", 0, status=2)
         assert load_problems(problems).problems == (ORIGINALS[0],)
