@@ -6,6 +6,8 @@ rest of the package and is imported when the command runs, so that `--help` and 
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import Any
 
 import click
@@ -43,6 +45,11 @@ class _Commands(click.Group):
 @click.version_option(cruxeval_tasks.__version__, prog_name="cruxeval")
 def main() -> None:
     """CRUXEval for lm-evaluation-harness: run its tasks in the harness; score, compare and look at completions."""
+    # Tables and completions hold characters that a terminal with another encoding than UTF-8 has not. They are shown as
+    # escapes, rather than ending in an exception when all is judged.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
 
 
 for command in (
