@@ -35,9 +35,10 @@ class _Commands(click.Group):
     """A group that prints a user's mistake as one error line and ends with status 1."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            # Under a locale that lacks a character, it is shown as an escape, like what is unsafe in a model's text.
-            sys.stdout.reconfigure(errors="backslashreplace")
+        # Under a locale that lacks a character, it is shown as an escape, like what is unsafe in a model's text.
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+                stream.reconfigure(errors="backslashreplace")
         try:
             return super().main(*args, **kwargs)
         except OSError as error:

@@ -54,6 +54,12 @@ class TestScore:
         assert re.search(rf"^wrong +{N} +50\.0", out, re.MULTILINE)
         assert "Nothing was executed" in out
 
+    @pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+    def test_a_terminal_without_utf_8_gets_escapes(self, half: Path, encoding: str) -> None:
+        result = CliRunner(charset=encoding).invoke(main, ["score", str(half)])
+        assert result.exit_code == 0, result.exception
+        assert re.search(r"^pass@1 .* 50\.0 .* \d+\.\d\\u2013\d+\.\d", result.output, re.MULTILINE)
+
     def test_several_files_have_a_row_each(self, good: Path, half: Path) -> None:
         out = cruxeval("score", good, half).stdout
         assert re.search(rf"^good_output\.jsonl +output +{N}×1 +100\.0 \(", out, re.MULTILINE)
