@@ -119,6 +119,14 @@ class TestCarried:
         with pytest.raises(UserError, match="the code returns 2, not the stated output 3"):
             Matcher(judge).match(log(tmp_path / "b.jsonl", [*OWN, forged]))
 
+    def test_a_log_of_fresh_problems_while_the_variable_names_the_published_ones(
+        self, judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        fresh = [Problem("own_0+fresh1", OWN[0].code, "6", "7")]
+        monkeypatch.setenv("CRUXEVAL_PROBLEMS", problem_file(tmp_path / "own.jsonl", OWN))
+        assert list(Matcher(judge).match(log(tmp_path / "fresh_output.jsonl", fresh)).problems) == fresh
+        assert list(Matcher(judge).match(log(tmp_path / "own_output.jsonl", OWN)).problems) == OWN
+
     def test_a_log_of_bundled_problems_lacks_some(self, judge: Judge, tmp_path: Path) -> None:
         run = log(tmp_path / "a.jsonl", SMOKE[:5])
         with pytest.raises(UserError, match="57 of the 62 problems"):
