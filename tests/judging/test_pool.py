@@ -233,12 +233,13 @@ def test_a_forgotten_pool_takes_its_workers_along() -> None:
 
 
 JUDGING = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is born deaf to it
 from cruxeval_tasks.judging.confine import LAYERS
 from cruxeval_tasks.judging.pool import Limits, Pool, Request
 F = frozenset({"f"})
 spin = "def f(x):\\n    while True:\\n        pass"
-pool = Pool(2, Limits(user_seconds=600, cpu_seconds=600, wall_seconds=600), LAYERS)
+pool = Pool(2, Limits(user_seconds=60, cpu_seconds=60, wall_seconds=120), LAYERS)
 pool.run([Request("def f(x):\\n    return x", "f(1)", F, plain, 100) for plain in (True, False, True, False)])
 print(*[w.process.pid for place in pool._places for w in place.values()], flush=True)
 try:
