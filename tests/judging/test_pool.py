@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
@@ -377,8 +376,3 @@ def test_an_interpreter_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys, "executable", "")
     with pytest.raises(WorkerError, match="empty"), Judge(workers=1) as judge:
         judge.judge([Check("input", ADD, "2", "f(1)")])
-
-
-def test_settings_are_json_so_that_nothing_is_lost_on_the_way() -> None:
-    # Limits are floats in the settings of a worker; infinity, say, would not be.
-    assert json.loads(json.dumps(Limits().__dict__)) == Limits().__dict__
