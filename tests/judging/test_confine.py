@@ -16,7 +16,7 @@ import pytest
 from cruxeval_tasks.judging import confine
 from cruxeval_tasks.judging.confine import LAYERS, filter_program
 from cruxeval_tasks.judging.judge import Check, Judge, Status
-from cruxeval_tasks.judging.pool import IsolationError, Limits, Pool, Reply, Request
+from cruxeval_tasks.judging.pool import Limits, Pool, Reply, Request
 
 ROOT = Path(__file__).parents[2]
 F = frozenset({"f"})  # what a call of `f` uses of the problem's module
@@ -39,12 +39,7 @@ def refused(reply: Reply) -> bool:
     return reply.kind == "raised" and reply.body[0] in ("PermissionError", "OSError", "BlockingIOError")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _isolation() -> None:
-    try:
-        Pool(1, Limits(), LAYERS).start()
-    except IsolationError as error:
-        pytest.skip(f"this machine cannot isolate: {error}")
+pytestmark = pytest.mark.usefixtures("isolation")
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 from cruxeval_tasks.judging import pool as pool_module
 from cruxeval_tasks.judging import wire
 from cruxeval_tasks.judging.confine import LAYERS
-from cruxeval_tasks.judging.judge import Check, IsolationError, Judge, Limits, Status
+from cruxeval_tasks.judging.judge import Check, Judge, Limits, Status
 from cruxeval_tasks.judging.pool import Pool, Reply, Request, WorkerError
 
 ROOT = Path(__file__).parents[2]
@@ -35,12 +35,7 @@ def values(replies: list[Reply]) -> list[object]:
     return [reply.body if reply.kind == "value" else reply for reply in replies]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _isolation() -> None:
-    try:
-        Pool(1, Limits(), LAYERS).start()
-    except IsolationError as error:
-        pytest.skip(f"this machine cannot isolate: {error}")
+pytestmark = pytest.mark.usefixtures("isolation")
 
 
 @pytest.fixture
