@@ -34,6 +34,7 @@ test-hosts:  ## Run the tests of the host on each version of it that is supporte
 lint: $(VENV)/.develops  ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 bench: $(VENV)/.develops  ## Time the judge beside other scorers
 	$(BIN)/python benchmarks/judge.py --data $(DATA) $(if $(AUTHORS),--authors $(AUTHORS)) $(BENCH)

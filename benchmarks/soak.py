@@ -58,8 +58,8 @@ def main() -> None:
             for verdict, (judged, expected) in zip(judge.judge([c for c, _ in pairs]), pairs, strict=True):
                 assert verdict.status is expected, (judged, verdict)
             if (done + batch) % max(batch, options.checks // 10) == 0:
-                assert judge._pool is not None
-                workers = [w.process.pid for place in judge._pool._places for w in place.values()]
+                assert judge.started
+                workers = [w.process.pid for place in judge._open()[0]._places for w in place.values()]
                 print(
                     f"{done + batch:>9,} checks, {time.perf_counter() - start:6.1f} s: judge {resident(os.getpid()):,} KiB, "
                     f"workers {sorted(map(resident, workers))} KiB, {len(os.listdir('/proc/self/fd'))} descriptors",

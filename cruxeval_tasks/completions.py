@@ -26,8 +26,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from cruxeval_tasks.direction import Direction
 from cruxeval_tasks.errors import UserError
-from cruxeval_tasks.judging.grammar import Direction
 
 Format = Literal["host_samples", "completions", "generations", "scored"]
 

@@ -14,9 +14,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from cruxeval_tasks.answers import input_answer, output_answer
+from cruxeval_tasks.direction import Direction
 from cruxeval_tasks.errors import UserError
 from cruxeval_tasks.judging.confine import LAYERS
-from cruxeval_tasks.judging.judge import Check, Direction, IsolationError, Judge
+from cruxeval_tasks.judging.judge import Check, IsolationError, Judge
 from cruxeval_tasks.passk import pass_at_k
 from cruxeval_tasks.problems import ProblemSet, load_problems, smoke_problems
 from cruxeval_tasks.published import prompt

@@ -15,7 +15,7 @@ import csv
 from dataclasses import dataclass
 from importlib.resources import files
 
-from cruxeval_tasks.judging.grammar import Direction
+from cruxeval_tasks.direction import Direction
 
 SOURCE = "https://crux-eval.github.io/leaderboard.html"
 

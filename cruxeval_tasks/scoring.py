@@ -12,9 +12,9 @@ from typing import Any
 import cruxeval_tasks
 from cruxeval_tasks.answers import input_answer, output_answer
 from cruxeval_tasks.completions import Run
+from cruxeval_tasks.direction import Direction
 from cruxeval_tasks.errors import UserError
 from cruxeval_tasks.judging.confine import LAYERS
-from cruxeval_tasks.judging.grammar import Direction
 from cruxeval_tasks.judging.judge import Check, Judge, Status, Verdict
 from cruxeval_tasks.matching import Matched
 from cruxeval_tasks.passk import Estimate, estimate, pass_at_k

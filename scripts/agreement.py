@@ -23,7 +23,8 @@ from typing import get_args
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from cruxeval_tasks.judging.judge import Check, Direction, Judge, Limits, Status, Verdict
+from cruxeval_tasks.direction import Direction
+from cruxeval_tasks.judging.judge import Check, Judge, Limits, Status, Verdict
 from cruxeval_tasks.problems import Problem
 
 

@@ -7,7 +7,7 @@ import csv
 import pytest
 from runs import SHARED
 
-from cruxeval_tasks.judging.grammar import Direction
+from cruxeval_tasks.direction import Direction
 from cruxeval_tasks.leaderboard import entries
 
 DIRECTIONS: list[Direction] = ["output", "input"]

@@ -42,11 +42,10 @@ from __future__ import annotations
 
 import re
 
-from .json_field import Field, answer_field
-from .markers import after_reasoning, within_turn
-from .python_text import MAX_ANSWER, Reader, parse, stands_alone
-from .statements import (
-    Direction,
+from cruxeval_tasks.answers.json_field import Field, answer_field
+from cruxeval_tasks.answers.markers import after_reasoning, within_turn
+from cruxeval_tasks.answers.python_text import MAX_ANSWER, Reader, parse, stands_alone
+from cruxeval_tasks.answers.statements import (
     attempted_answer,
     bare_answer,
     begins_with_assertion,
@@ -56,6 +55,7 @@ from .statements import (
     stated_answer,
     whole_answer,
 )
+from cruxeval_tasks.direction import Direction
 
 __all__ = ["input_answer", "output_answer"]
 

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from .python_text import MAX_ANSWER, Reader, parse
+from cruxeval_tasks.answers.python_text import MAX_ANSWER, Reader, parse
 
 _KEY = re.compile(r"(?:^|(?<=[{,:\s]))\"(?:(?:final|predicted)[_ ]?)?(?:answer|output)\"\s{0,20}:\s{0,20}", re.IGNORECASE)
 _STRING = re.compile(r"\"[^\"\\]*(?:\\.[^\"\\]*)*\"", re.DOTALL)

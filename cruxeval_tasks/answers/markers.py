@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from .python_text import Reader
+from cruxeval_tasks.answers.python_text import Reader
 
 # Opening and closing marks of reasoning traces, as the models' chat templates and serving engines name them.
 _TRACES = (

@@ -7,11 +7,17 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from .python_text import MAX_ANSWER, Reader, Statement, is_call_of_f, parse, stands_alone, straighten
-
-Direction = Literal["input", "output"]
+from cruxeval_tasks.answers.python_text import (
+    MAX_ANSWER,
+    Reader,
+    Statement,
+    is_call_of_f,
+    parse,
+    stands_alone,
+    straighten,
+)
+from cruxeval_tasks.direction import Direction
 
 _PLACES = 48  # places of one kind that are looked at in one text
 _GAP = r"[^\S\n]{0,6}"

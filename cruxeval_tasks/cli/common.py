@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from cruxeval_tasks.judging.grammar import Direction
+    from cruxeval_tasks.direction import Direction
     from cruxeval_tasks.scoring import Score
 
 Command = TypeVar("Command", bound=Callable[..., Any])

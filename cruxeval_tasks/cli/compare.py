@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from cruxeval_tasks.comparison import Comparison
+    from cruxeval_tasks.direction import Direction
     from cruxeval_tasks.fresh.gap import Gap
-    from cruxeval_tasks.judging.grammar import Direction
     from cruxeval_tasks.scoring import Score
 
 _NOISE = 0.05

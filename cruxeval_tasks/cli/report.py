@@ -11,7 +11,7 @@ from cruxeval_tasks.cli import common
 from cruxeval_tasks.errors import UserError
 
 if TYPE_CHECKING:
-    from cruxeval_tasks.judging.grammar import Direction
+    from cruxeval_tasks.direction import Direction
 
 
 @click.command(epilog=common.FORMATS_HELP)

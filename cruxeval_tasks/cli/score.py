@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from cruxeval_tasks.judging.grammar import Direction
+    from cruxeval_tasks.direction import Direction
 
 
 def _ks(ctx: click.Context, parameter: click.Parameter, value: str | None) -> list[int]:

@@ -11,7 +11,7 @@ from cruxeval_tasks.cli import common
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from cruxeval_tasks.judging.grammar import Direction
+    from cruxeval_tasks.direction import Direction
     from cruxeval_tasks.judging.judge import Verdict
     from cruxeval_tasks.problems import Problem
     from cruxeval_tasks.scoring import Score

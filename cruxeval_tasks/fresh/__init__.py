@@ -1,5 +1,5 @@
 """Fresh problems: the functions of a problem set with other inputs, which nobody has published.
 
-`literals` reads and writes arguments, `mutation` changes them, `tracing` has a function say which lines it took,
-`selection` runs candidates in the judge's confined workers and decides which are kept, `report` compares the two sets.
+`literals` reads and writes arguments, `mutation` changes them, `selection` runs candidates in the judge's confined
+workers and decides which are kept, `report` compares the two sets, `gap` two runs on them.
 """

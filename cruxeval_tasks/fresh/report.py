@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cruxeval_tasks.fresh.selection import Outcome
-from cruxeval_tasks.fresh.tracing import Run
 from cruxeval_tasks.problems import Problem, digest_of
+from cruxeval_tasks.tracing import Run
 
 MEASURES: dict[str, Callable[[Problem, Run], int]] = {
     "output_characters": lambda problem, run: len(problem.output),

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from cruxeval_tasks.fresh import mutation, tracing
-from cruxeval_tasks.fresh.tracing import Run
+from cruxeval_tasks import tracing
+from cruxeval_tasks.fresh import mutation
 from cruxeval_tasks.judging.grammar import parse
 from cruxeval_tasks.judging.pool import Limits, Pool
 from cruxeval_tasks.problems import Problem
+from cruxeval_tasks.tracing import Run
 
 MIN_OVERLAP = 1 / 3
 """Smallest overlap of executed lines (`overlap`) that counts as about the same path: that of a function which tests

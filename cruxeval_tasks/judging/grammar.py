@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from cruxeval_tasks.direction import Direction
 from cruxeval_tasks.judging.names import BUILTIN_ATTRIBUTES, PURE_BUILTINS
-
-Direction = Literal["input", "output"]
-"""Whether an answer states the value of a call ("output") or is a call of `f` ("input")."""
 
 MAX_ANSWER = 100_000
 """Longest answer that is looked at, in characters. The longest right one in the published results has under 200."""

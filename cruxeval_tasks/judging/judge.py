@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from cruxeval_tasks.direction import Direction
 from cruxeval_tasks.judging import grammar
 from cruxeval_tasks.judging.confine import LAYERS
-from cruxeval_tasks.judging.grammar import Direction
 from cruxeval_tasks.judging.pool import IsolationError, Limits, Pool, Reply, Request, WorkerError
 
-__all__ = ["Check", "Direction", "IsolationError", "Judge", "Limits", "Status", "Verdict", "WorkerError"]
+__all__ = ["Check", "IsolationError", "Judge", "Limits", "Status", "Verdict", "WorkerError"]
 
 _SHOWN = 1000  # characters of a value or a message that a verdict keeps
 
@@ -95,13 +96,13 @@ class Judge:
         self._size = workers or min(8, _usable_cores())
         self._limits = limits or Limits()
         self._allow_unisolated = allow_unisolated
-        self._pool: Pool | None = None
-        self._isolation: dict[str, str] = {}
+        self._opened: tuple[Pool, dict[str, str]] | None = None  # with what its layers came to
+        self._opening = threading.Lock()
 
     @property
     def started(self) -> bool:
         """Whether workers were started, which only answers that need execution do."""
-        return self._pool is not None
+        return self._opened is not None
 
     @property
     def isolation(self) -> dict[str, str]:
@@ -113,8 +114,7 @@ class Judge:
             IsolationError: A layer is missing and `allow_unisolated` was not given.
             WorkerError: Workers cannot be started.
         """
-        self._ready_pool()
-        return dict(self._isolation)
+        return dict(self._open()[1])
 
     def judge(self, checks: Iterable[Check]) -> list[Verdict]:
         """Return one verdict for each check, in order. Equal checks are judged once.
@@ -136,15 +136,15 @@ class Judge:
             else:
                 pending[check] = outcome
         if pending:
-            replies = self._ready_pool().run(list(pending.values()))
+            replies = self._open()[0].run(list(pending.values()))
             for check, reply in zip(pending, replies, strict=True):
                 verdicts[check] = _verdict_of(reply, check)
         return [verdicts[check] for check in wanted]
 
     def close(self) -> None:
         """End the workers; they start again when needed."""
-        if self._pool is not None:
-            self._pool.close()
+        if self._opened is not None:
+            self._opened[0].close()
 
     def __enter__(self) -> Judge:
         return self
@@ -152,12 +152,14 @@ class Judge:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def _ready_pool(self) -> Pool:
-        if self._pool is None:
-            self._pool, self._isolation = open_pool(
-                self._limits, workers=self._size, allow_unisolated=self._allow_unisolated
-            )
-        return self._pool
+    def _open(self) -> tuple[Pool, dict[str, str]]:
+        if self._opened is None:
+            with self._opening:
+                if self._opened is None:  # no other thread was faster
+                    self._opened = open_pool(
+                        self._limits, workers=self._size, allow_unisolated=self._allow_unisolated
+                    )
+        return self._opened
 
 
 def open_pool(

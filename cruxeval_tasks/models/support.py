@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import transformers
+from lm_eval.models.huggingface import HFLM
 from packaging.version import Version
 from transformers import (
     DynamicCache,
@@ -29,9 +30,6 @@ from transformers import (
 
 from cruxeval_tasks.models.decoding import Choice, Network, Prefix
 from cruxeval_tasks.models.row_cache import RowCache
-
-if TYPE_CHECKING:
-    from cruxeval_tasks.models.hf_shared import SharedHFLM
 
 # Those that look at one row and, the repetition penalty aside, at its scores only. Others count tokens from the
 # start of the prompt, or carry state from step to step.
@@ -83,7 +81,7 @@ class StopStrings:
         return found
 
 
-def model_objection(lm: SharedHFLM) -> str | None:
+def model_objection(lm: HFLM) -> str | None:
     """Why this model, as it is run, cannot share what it has computed. None where nothing is known against it."""
     if lm.backend != "causal":
         return "the model is an encoder-decoder"
@@ -98,7 +96,7 @@ def model_objection(lm: SharedHFLM) -> str | None:
     return None
 
 
-def choice(lm: SharedHFLM, arguments: dict[str, Any]) -> Choice | str:
+def choice(lm: HFLM, arguments: dict[str, Any]) -> Choice | str:
     """Ask transformers how it would choose tokens with these generation settings, through the host's own call.
 
     Args:

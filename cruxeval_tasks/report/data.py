@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from cruxeval_tasks import leaderboard
 from cruxeval_tasks.completions import direction_in_name
+from cruxeval_tasks.direction import Direction
 from cruxeval_tasks.errors import UserError
-from cruxeval_tasks.judging.grammar import Direction
 from cruxeval_tasks.judging.judge import Status
 from cruxeval_tasks.passk import Estimate, estimate
 from cruxeval_tasks.problems import PUBLISHED_DIGEST, Problem

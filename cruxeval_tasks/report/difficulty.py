@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cruxeval_tasks.fresh import tracing
+from cruxeval_tasks import tracing
 from cruxeval_tasks.judging.grammar import parse
 from cruxeval_tasks.judging.judge import open_pool
 from cruxeval_tasks.judging.pool import Limits

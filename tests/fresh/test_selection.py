@@ -1,18 +1,19 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from cruxeval_tasks.fresh import mutation, selection, tracing
+from cruxeval_tasks import tracing
+from cruxeval_tasks.fresh import literals, mutation, selection
 from cruxeval_tasks.fresh.selection import LIMITS, Outcome, make_fresh
-from cruxeval_tasks.fresh.tracing import Run
 from cruxeval_tasks.judging.judge import Check, Judge, open_pool
 from cruxeval_tasks.judging.pool import Pool
 from cruxeval_tasks.problems import Problem, smoke_problems
+from cruxeval_tasks.tracing import Run
 
 
 @pytest.fixture(scope="module")
@@ -253,13 +254,12 @@ def test_workers_with_another_hash_seed_order_strings_in_a_set_otherwise(pool: P
 
 def test_modules_need_the_standard_library_only() -> None:
     """So that the same seed can be compared over Pythons that have nothing installed."""
-    folder = Path(selection.__file__).parent
-    for name in ("literals", "mutation", "tracing", "selection"):
-        for node in ast.walk(ast.parse((folder / f"{name}.py").read_text())):
+    for name in (literals, mutation, tracing, selection):
+        for node in ast.walk(ast.parse(inspect.getsource(name))):
             modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for module in modules:
                 assert module.split(".")[0] in {
                     "__future__", "ast", "cruxeval_tasks", "collections", "dataclasses", "itertools", "random", "re",
                     "string", "typing",
-                }, (name, module)  # fmt: skip
+                }, (name.__name__, module)  # fmt: skip

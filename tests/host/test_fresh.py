@@ -13,8 +13,9 @@ from click.testing import CliRunner
 from driver import question
 from test_command import TASKS, host
 
+from cruxeval_tasks import tracing
 from cruxeval_tasks.cli import main
-from cruxeval_tasks.fresh import selection, tracing
+from cruxeval_tasks.fresh import selection
 from cruxeval_tasks.judging.judge import open_pool
 from cruxeval_tasks.problems import Problem, load_problems
 

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ import pytest
 from cruxeval_tasks.judging import pool as pool_module
 from cruxeval_tasks.judging import wire
 from cruxeval_tasks.judging.confine import LAYERS
-from cruxeval_tasks.judging.judge import Check, Judge, Limits, Status
+from cruxeval_tasks.judging.judge import Check, Judge, Limits, Status, open_pool
 from cruxeval_tasks.judging.pool import Pool, Reply, Request, WorkerError
 
 ROOT = Path(__file__).parents[2]
@@ -311,6 +312,21 @@ def test_threads_share_a_judge() -> None:
         assert statuses == [Status.PASSED if i % 3 else Status.WRONG for i in range(n, n + 30)]
 
 
+def test_threads_that_begin_together_start_one_set_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+
+    def slowly(limits: Limits, *, workers: int, allow_unisolated: bool) -> tuple[Pool, dict[str, str]]:
+        time.sleep(0.2)  # long enough for all to find no workers
+        opened.append(open_pool(limits, workers=workers, allow_unisolated=allow_unisolated))
+        return opened[-1]
+
+    monkeypatch.setattr("cruxeval_tasks.judging.judge.open_pool", slowly)
+    with Judge(workers=1) as judge, ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: judge.isolation, range(4)))
+    assert len(opened) == 1
+    assert all(set(isolation) == set(LAYERS) for isolation in found)
+
+
 def _judge_in_fork(judge: Judge, answers: multiprocessing.SimpleQueue[list[bool]]) -> None:
     answers.put([v.passed for v in judge.judge([Check("input", ADD, "2", "f(1)"), Check("input", ADD, "2", "f(2)")])])
 
@@ -321,8 +337,8 @@ def test_a_fork_of_the_judges_process_starts_its_own_workers() -> None:
     context = multiprocessing.get_context("fork")
     with Judge(workers=1) as judge:
         assert judge.judge([Check("input", ADD, "2", "f(1)")])[0].passed
-        assert judge._pool is not None
-        before = pids(judge._pool)
+        assert judge.started
+        before = pids(judge._open()[0])
         answers = context.SimpleQueue()
         child = context.Process(target=_judge_in_fork, args=(judge, answers))
         child.start()
@@ -332,7 +348,7 @@ def test_a_fork_of_the_judges_process_starts_its_own_workers() -> None:
         assert before
         assert all(map(alive, before))
         assert judge.judge([Check("input", ADD, "3", "f(2)")])[0].passed
-        assert pids(judge._pool) == before
+        assert pids(judge._open()[0]) == before
 
 
 def test_no_home_and_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

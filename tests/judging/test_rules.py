@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from cruxeval_tasks.judging.judge import Check, Direction, Judge, Limits, Status, Verdict
+from cruxeval_tasks.direction import Direction
+from cruxeval_tasks.judging.judge import Check, Judge, Limits, Status, Verdict
 
 IDENTITY = "def f(x):\n    return x"
 COUNT = "def f(xs):\n    return sum(1 for x in xs if x > 2)"
@@ -195,8 +196,7 @@ def test_the_order_of_a_set_is_fixed() -> None:
 def test_duplicates_are_judged_once(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     judge.judge([call("f(1)", "1")])
     asked = []
-    pool = judge._pool
-    assert pool is not None
+    pool = judge._open()[0]
     run = pool.run
     monkeypatch.setattr(pool, "run", lambda requests: asked.extend(requests) or run(requests))
     verdicts = judge.judge([call("f(1)", "1"), call("f(2)", "1"), call("f(1)", "1"), output("1", "1")] * 5)
@@ -399,7 +399,7 @@ def test_nothing_to_judge(judge: Judge) -> None:
 def test_literals_start_no_worker() -> None:
     with Judge(workers=1) as judge:
         assert one(judge, output("[1]", "[1]")).passed
-        assert judge._pool is None
+        assert not judge.started
 
 
 # --- checks that share a process -------------------------------------------------------------------------------------

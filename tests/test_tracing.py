@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from cruxeval_tasks.fresh import tracing
+from cruxeval_tasks import tracing
 from cruxeval_tasks.fresh.selection import LIMITS
-from cruxeval_tasks.fresh.tracing import Run
 from cruxeval_tasks.judging.judge import open_pool
 from cruxeval_tasks.judging.pool import Pool
+from cruxeval_tasks.tracing import Run
 
-PUBLISHED = Path(__file__).parents[2] / ".." / "shared" / "cruxeval" / "cruxeval.jsonl"
+PUBLISHED = Path(__file__).parents[1] / ".." / "shared" / "cruxeval" / "cruxeval.jsonl"
 
 
 @pytest.fixture(scope="module")
