@@ -4,8 +4,8 @@ Each run is a process of its own that loads the model, builds the requests of a 
 generation alone: no loading, no scoring. Runs alternate; medians are printed. CPU time stands beside the time on the
 clock, because on a machine with other work only the former compares.
 
-At batch size 1 `hf` handles one request after the other, so the time of every n-th request, counted n times, stands
-for all of them (`--hf-every`); with 1, all are run.
+`hf` handles one batch after the other, so the time of every n-th batch, counted n times, can stand for all of them: a
+batch size of `10/4` runs every fourth batch of ten. `hf-shared` always runs all.
 
 Usage: CRUXEVAL_PROBLEMS=cruxeval.jsonl python benchmarks/hf_shared.py speed --model FOLDER
        CRUXEVAL_PROBLEMS=cruxeval.jsonl python benchmarks/hf_shared.py greedy --model FOLDER
@@ -33,8 +33,8 @@ def main() -> None:
     speed_command.add_argument("--tasks", nargs="+", default=["cruxeval_o_n10", "cruxeval_o"])
     speed_command.add_argument("--problems", type=int, default=40)
     speed_command.add_argument("--rounds", type=int, default=3)
-    speed_command.add_argument("--batch-sizes", type=int, nargs="+", default=[1, 32])
-    speed_command.add_argument("--hf-every", type=int, default=1)
+    speed_command.add_argument("--hf", nargs="+", default=["1", "10"], metavar="SIZE[/N]", help="batch sizes of hf")
+    speed_command.add_argument("--hf-shared", nargs="+", default=["1"], metavar="SIZE", help="those of hf-shared")
     greedy_command = commands.add_parser("greedy", help="compare greedy texts")
     greedy_command.add_argument("--tasks", nargs="+", default=["cruxeval_o", "cruxeval_i"])
     greedy_command.add_argument("--problems", type=int, default=100)
@@ -53,19 +53,19 @@ def main() -> None:
 
 def speed(arguments: argparse.Namespace) -> None:
     for task in arguments.tasks:
-        results: dict[tuple[int, str], list[dict[str, Any]]] = {}
+        kinds = [(kind, size) for kind in KINDS for size in getattr(arguments, kind.replace("-", "_"))]
+        results: dict[tuple[str, str], list[dict[str, Any]]] = {kind: [] for kind in kinds}
         for _ in range(arguments.rounds):
-            for batch_size in arguments.batch_sizes:
-                for kind in KINDS:
-                    every = arguments.hf_every if kind == "hf" and batch_size == 1 else 1
-                    result = started(arguments, kind=kind, task=task, batch_size=batch_size, every=every)
-                    results.setdefault((batch_size, kind), []).append(result)
-                    print(task, kind, batch_size, {name: result[name] for name in ("wall", "cpu", "peak")}, flush=True)
-        print(f"\n{task}, {arguments.problems} problems, medians of {arguments.rounds}")
-        print(f"{'batch size':>10}  {'model':<10}{'wall s':>9}{'CPU s':>9}{'peak MB':>9}")
-        for (batch_size, kind), runs in results.items():
+            for kind, size in kinds:
+                batch_size, _, every = size.partition("/")
+                result = started(arguments, kind=kind, task=task, batch_size=int(batch_size), every=int(every or 1))
+                results[kind, size].append(result)
+                print(task, kind, size, {name: round(result[name], 1) for name in ("wall", "cpu", "peak")}, flush=True)
+        print(f"\n{task}, {arguments.problems} problems, {arguments.threads} threads, medians of {arguments.rounds}\n")
+        print("| model | batch size | seconds | CPU seconds | peak MB |\n|---|---|---|---|---|")
+        for (kind, size), runs in results.items():
             wall, cpu, peak = (statistics.median(run[name] for run in runs) for name in ("wall", "cpu", "peak"))
-            print(f"{batch_size:>10}  {kind:<10}{wall:>9.1f}{cpu:>9.1f}{peak:>9.0f}")
+            print(f"| {kind} | {size} | {wall:.1f} | {cpu:.1f} | {peak:.0f} |")
         print(flush=True)
 
 
@@ -120,7 +120,12 @@ def run(
     result: dict[str, Any] = {}
 
     def timed(requests: list[Any], disable_tqdm: bool = False) -> list[str]:
-        chosen = requests[::every]
+        numbers = list(range(len(requests)))
+        if every > 1:  # as hf does it: the longest first, so that a batch has prompts of about one length
+            numbers.sort(key=lambda number: (-len(requests[number].args[0]), requests[number].args[0]))
+            batches = [numbers[start : start + batch_size] for start in range(0, len(numbers), batch_size)]
+            numbers = [number for batch in batches[::every] for number in batch]
+        chosen = [requests[number] for number in numbers]
         wall, cpu = time.perf_counter(), time.process_time()
         texts = generate(chosen, disable_tqdm=True)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -129,7 +134,8 @@ def run(
         if device.startswith("cuda"):
             peak = torch.cuda.max_memory_allocated() / 2**20
         result.update(wall=wall * share, cpu=cpu * share, peak=peak, texts=texts)
-        return [texts[index // every] for index in range(len(requests))]
+        made = dict(zip(numbers, texts, strict=True))
+        return [made.get(number, "") for number in range(len(requests))]
 
     lm.generate_until = timed
     lm_eval.simple_evaluate(

@@ -21,13 +21,14 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from cruxeval_tasks.direction import Direction
 from cruxeval_tasks.errors import UserError
+from cruxeval_tasks.files import numbered_lines, read_text
 
 Format = Literal["host_samples", "completions", "generations", "scored"]
 
@@ -82,7 +83,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
             file, and the line where there is one.
     """
     source = os.fspath(path)
-    text = _text(source)
+    text = read_text(source).lstrip()
     first = text[: text.find("\n") + 1] or text
     try:
         row = json.loads(first)
@@ -98,26 +99,6 @@ def read_run(path: str | os.PathLike[str]) -> Run:
         warning = f"{fewer} of {len(run.texts)} problems have fewer than {high} samples (the fewest {low})"
         return replace(run, warnings=(*run.warnings, warning))
     return run
-
-
-def _text(source: str) -> str:
-    try:
-        data = Path(source).read_bytes()
-    except FileNotFoundError:
-        raise UserError(f"{source}: there is no such file") from None
-    except IsADirectoryError:
-        raise UserError(f"{source}: a directory; name the file with the completions") from None
-    except (OSError, ValueError) as error:
-        raise UserError(f"{source}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UserError(f"{source}, line {line}: not UTF-8; JSON or JSONL in UTF-8 is expected") from None
-    text = text.lstrip()
-    if not text:
-        raise UserError(f"{source}: the file is empty")
-    return text
 
 
 # --- one object ---
@@ -244,12 +225,12 @@ def _rows(source: str, text: str) -> tuple[list[tuple[int, dict[str, Any]]], lis
     """Return the numbered rows. A last line that is cut off is left out, and counted in the warnings."""
     rows: list[tuple[int, dict[str, Any]]] = []
     warnings: list[str] = []
-    for number, line, last in _lines(text):
+    for number, line in numbered_lines(text):
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             why = error.msg if isinstance(error, json.JSONDecodeError) else "too deep or too long a value"
-            if not (last and rows):
+            if line.endswith("\n") or not rows:
                 raise UserError(f"{source}, line {number}: not JSON: {why}") from None
             warnings.append(f"line {number}, the last, is cut off and was left out")
             break
@@ -257,15 +238,6 @@ def _rows(source: str, text: str) -> tuple[list[tuple[int, dict[str, Any]]], lis
             raise UserError(f"{source}, line {number}: a JSON object is expected, not {line.strip():.60}")
         rows.append((number, row))
     return rows, warnings
-
-
-def _lines(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Number the lines that are not blank, and say which one the text ends in without a line end."""
-    # Only "\n" ends a row: JSON strings may hold U+2028 and others that `splitlines` takes for line ends.
-    lines = text.split("\n")
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            yield number, line, number == len(lines)
 
 
 # --- the host's log of samples ---

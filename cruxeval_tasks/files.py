@@ -1,13 +1,54 @@
-"""Writing files."""
+"""Reading and writing files."""
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cruxeval_tasks.errors import UserError
+
+
+def read_text(path: str, note: str = "") -> str:
+    """Return a file's text, without a byte order mark.
+
+    Args:
+        path: The file.
+        note: How the file came to be named, for messages: " (named by …)".
+
+    Raises:
+        UserError: It cannot be read, is not UTF-8, or is blank.
+    """
+    if not path:
+        raise UserError(f"the name of a file is empty{note}")
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such file{note}") from None
+    except IsADirectoryError:
+        raise UserError(f"{path}: a directory{note}; name a file") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path!r}: cannot be read{note}: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{path}, line {line}: not UTF-8; JSON or JSONL in UTF-8 is expected") from None
+    if not text.strip():
+        raise UserError(f"{path}: the file is empty{note}")
+    return text
+
+
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank with their numbers, each with the line end that it has.
+
+    Only "\\n" ends a line: JSON strings may hold U+2028 and others that `splitlines` takes for line ends.
+    """
+    for number, line in enumerate(io.StringIO(text, newline="\n"), start=1):
+        if line.strip():
+            yield number, line
 
 
 def refuse_inputs(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import io
 import json
 import os
 import reprlib
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cruxeval_tasks.errors import UserError
+from cruxeval_tasks.files import numbered_lines, read_text
 from cruxeval_tasks.judging.judge import Check, Judge, Status, Verdict
 
 HUB_DATASET = "cruxeval-org/cruxeval"
@@ -142,28 +142,14 @@ def _load_file(path: str | os.PathLike[str], named_by: str, judge: Judge | None)
         raise ProblemSetError(f"the problem set must be the path of a JSONL file, not {path!r}")
     source = os.path.expanduser(os.fspath(path))
     try:
-        data = Path(source).read_bytes()
-    except FileNotFoundError:
-        raise ProblemSetError(f"{source}: there is no such file{named_by}") from None
-    except IsADirectoryError:
-        raise ProblemSetError(f"{source}: a directory{named_by}; name the JSONL file") from None
-    except (OSError, ValueError) as error:
-        raise ProblemSetError(f"{source!r}: cannot be read{named_by}: {error}") from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = data.count(b"\n", 0, error.start) + 1
-        raise ProblemSetError(f"{source}, row {row}: not UTF-8; a JSONL file in UTF-8 is expected") from None
+        text = read_text(source, named_by)
+    except UserError as error:
+        raise ProblemSetError(str(error)) from None
     if text.lstrip().startswith("["):
         raise ProblemSetError(
             f"{source}: starts with a JSON array; JSONL is expected: one object a line and nothing else"
         )
-    # Only "\n" ends a row: JSON strings may hold U+2028 and others that `splitlines` takes for line ends.
-    lines = enumerate(io.StringIO(text, newline="\n"), start=1)
-    rows = [(number, line) for number, line in lines if line.strip()]
-    if not rows:
-        raise ProblemSetError(f"{source}: the file is empty{named_by}")
-    return _checked(source, rows, lambda line: _problem(_decode(line)), judge)
+    return _checked(source, numbered_lines(text), lambda line: _problem(_decode(line)), judge)
 
 
 def _load_hub(judge: Judge | None) -> ProblemSet:

@@ -284,7 +284,7 @@ def test_a_tilde_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert refusal(tmp_path / "gone") == f"{tmp_path}/gone: there is no such file"
-    assert refusal(tmp_path) == f"{tmp_path}: a directory; name the JSONL file"
+    assert refusal(tmp_path) == f"{tmp_path}: a directory; name a file"
     assert "cannot be read" in refusal("null\0byte")
     assert "cannot be read" in refusal(write(tmp_path, "") / "below a file")
     assert "cannot be read" in refusal("n" * 5000)
@@ -314,7 +314,7 @@ def test_an_empty_file(tmp_path: Path, content: str | bytes) -> None:
     ids=["latin-1", "UTF-16", "gzip"],
 )
 def test_a_file_that_is_not_utf_8(tmp_path: Path, content: bytes, row: int) -> None:
-    assert f"set.jsonl, row {row}: not UTF-8" in refusal(write(tmp_path, content))
+    assert f"set.jsonl, line {row}: not UTF-8" in refusal(write(tmp_path, content))
 
 
 @pytest.mark.parametrize("content", [json.dumps([GOOD]), "\n" + json.dumps([GOOD, GOOD], indent=2), "[]"])
