@@ -57,7 +57,7 @@ from cruxeval_tasks.answers.statements import (
 )
 from cruxeval_tasks.direction import Direction
 
-__all__ = ["input_answer", "output_answer"]
+__all__ = ["input_answer", "output_answer", "stops_in_reasoning"]
 
 _HEAD, _TAIL = 4_000, 16_000  # what is looked at of a longer text
 _TAGS = 200  # tags that are looked at, from the end
@@ -77,6 +77,11 @@ def output_answer(completion: str) -> str | None:
 def input_answer(completion: str) -> str | None:
     """Return the answer of an input prediction: the call of `f`, or None."""
     return _answer(completion, "input")
+
+
+def stops_in_reasoning(completion: str) -> bool:
+    """Return whether a completion opens a reasoning trace that it never closes."""
+    return after_reasoning(Reader(completion)) is None
 
 
 def _answer(completion: str, direction: Direction) -> str | None:

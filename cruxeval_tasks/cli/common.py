@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -35,13 +37,31 @@ A FILE is recognised by its content:
 """
 
 
+@dataclass(frozen=True)
+class Judging:
+    """How to judge runs, by the options of that name."""
+
+    direction: Direction | None
+    problems: str | None
+    partial: bool
+    allow_unisolated: bool
+
+
 def run_options(command: Command) -> Command:
-    """Add the options that say how to judge a run and how to print what comes of it."""
+    """Add the options that say how to judge a run, as `judging`, and how to print what comes of it, as `as_json`."""
     return judging_options(click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")(command))
 
 
 def judging_options(command: Command) -> Command:
-    """Add the options that say how to judge a run."""
+    """Add the options that say how to judge a run, and hand them over as `judging`."""
+
+    @functools.wraps(command)
+    def with_judging(
+        *args: Any, direction: Direction | None, problems: str | None, partial: bool, allow_unisolated: bool, **others: Any
+    ) -> Any:
+        return command(*args, judging=Judging(direction, problems, partial, allow_unisolated), **others)
+
+    wrapped = cast(Command, with_judging)
     for option in (
         click.option(
             "--allow-unisolated",
@@ -61,20 +81,26 @@ def judging_options(command: Command) -> Command:
             help="What was predicted, where neither file nor file name says it.",
         ),
     ):
-        command = option(command)
-    return command
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def refuse_repeats(files: Sequence[str]) -> None:
+    """Raise `click.UsageError` where a file is named twice, whatever the two are called."""
+    if len({os.path.realpath(path) for path in files}) < len(files):
+        raise click.UsageError("the same file is named twice")
 
 
 class Scorer:
     """Reads and judges files with one judge and one problem set for all of them."""
 
-    def __init__(self, direction: Direction | None, problems: str | None, partial: bool, allow_unisolated: bool) -> None:
+    def __init__(self, judging: Judging) -> None:
         from cruxeval_tasks.judging.judge import Judge
         from cruxeval_tasks.matching import Matcher
 
-        self._judge = Judge(allow_unisolated=allow_unisolated)
-        self._matcher = Matcher(self._judge, problems, partial=partial)
-        self._direction = direction
+        self._judge = Judge(allow_unisolated=judging.allow_unisolated)
+        self._matcher = Matcher(self._judge, judging.problems, partial=judging.partial)
+        self._direction = judging.direction
 
     def score(self, path: str) -> Score:
         """Read and judge one file, with a progress bar where somebody watches.
@@ -96,8 +122,6 @@ class Scorer:
         Raises:
             UserError: as `score` does, and where the file has no such problem.
         """
-        from dataclasses import replace
-
         from cruxeval_tasks.completions import read_run
         from cruxeval_tasks.scoring import score_run
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from cruxeval_tasks.comparison import Comparison
-    from cruxeval_tasks.direction import Direction
     from cruxeval_tasks.fresh.gap import Gap
     from cruxeval_tasks.scoring import Score
 
@@ -35,10 +35,7 @@ def compare(
     b: str,
     listed: int,
     fresh_problems: str | None,
-    direction: Direction | None,
-    problems: str | None,
-    partial: bool,
-    allow_unisolated: bool,
+    judging: common.Judging,
     as_json: bool,
 ) -> None:
     """Compare two runs on the same problems: is B better than A, or is it noise?
@@ -55,12 +52,12 @@ def compare(
     from cruxeval_tasks.comparison import compare as compare_scores
     from cruxeval_tasks.fresh.gap import fresh_of, gap
 
-    with common.Scorer(direction, problems, partial, allow_unisolated) as scorer:
+    with common.Scorer(judging) as scorer:
         first = scorer.score(a)
         if fresh_problems is None:
             second = scorer.score(b)
         else:
-            with common.Scorer(direction, fresh_problems, partial, allow_unisolated) as other:
+            with common.Scorer(replace(judging, problems=fresh_problems)) as other:
                 second = other.score(b)
     scores = first, second
     for original, fresh in (scores, scores[::-1]):
@@ -71,7 +68,7 @@ def compare(
             else:
                 _print_gap(measured)
             return
-    found = compare_scores(*scores, partial=partial)
+    found = compare_scores(*scores, partial=judging.partial)
     if as_json:
         click.echo(json.dumps(_json(found, scores), indent=2))
     else:

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 @common.run_options
 def leaderboard(
     files: tuple[str, ...],
-    direction: Direction | None,
-    problems: str | None,
-    partial: bool,
-    allow_unisolated: bool,
+    judging: common.Judging,
     as_json: bool,
 ) -> None:
     """Show the published scores, with your own runs placed among them.
@@ -36,8 +33,9 @@ def leaderboard(
     from cruxeval_tasks.problems import PUBLISHED_DIGEST
     from cruxeval_tasks.scoring import summary
 
+    common.refuse_repeats(files)
     runs: list[dict[str, Any]] = []
-    with common.Scorer(direction, problems, partial, allow_unisolated) as scorer:
+    with common.Scorer(judging) as scorer:
         for path in files:
             scored = scorer.score(path)
             if scored.matched.digest != PUBLISHED_DIGEST:
@@ -47,8 +45,8 @@ def leaderboard(
                 )
             runs.append(summary(scored, scored.usual_k()))
     directions: list[Direction] = ["output", "input"]
-    if runs or direction:
-        directions = [d for d in directions if d == direction or any(run["direction"] == d for run in runs)]
+    if runs or judging.direction:
+        directions = [d for d in directions if d == judging.direction or any(run["direction"] == d for run in runs)]
     boards = {d: _rows(d, [run for run in runs if run["direction"] == d]) for d in directions}
     if as_json:
         click.echo(json.dumps({"source": SOURCE, **boards}, indent=2))

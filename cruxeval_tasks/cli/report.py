@@ -11,7 +11,7 @@ from cruxeval_tasks.cli import common
 from cruxeval_tasks.errors import UserError
 
 if TYPE_CHECKING:
-    from cruxeval_tasks.direction import Direction
+    pass
 
 
 @click.command(epilog=common.FORMATS_HELP)
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 def report(
     files: tuple[str, ...],
     output: str,
-    direction: Direction | None,
-    problems: str | None,
-    partial: bool,
-    allow_unisolated: bool,
+    judging: common.Judging,
 ) -> None:
     """Write a page about runs that is looked at in a browser.
 
@@ -36,6 +33,7 @@ def report(
     """
     from cruxeval_tasks.files import refuse_inputs, write_atomically
 
+    common.refuse_repeats(files)
     _need_libraries()
     target = Path(output)
     refuse_inputs(target, files)
@@ -44,16 +42,14 @@ def report(
     from cruxeval_tasks.report.difficulty import executed_lines
     from cruxeval_tasks.report.page import render
 
-    if len({Path(path).resolve() for path in files}) < len(files):
-        raise click.UsageError("the same file is named twice")
     names = [label.removesuffix(".jsonl").removesuffix(".json") for label in common.labels(files)]
-    with common.Scorer(direction, problems, partial, allow_unisolated) as scorer:
+    with common.Scorer(judging) as scorer:
         runs = [NamedRun(name, scorer.score(path)) for name, path in zip(names, files, strict=True)]
     found = collect(runs)
     with common.progress("lines that problems execute", len(found.problems)) as step:
         try:
             found = found.with_executed(
-                executed_lines(found.problems, allow_unisolated=allow_unisolated, progress=step), ""
+                executed_lines(found.problems, allow_unisolated=judging.allow_unisolated, progress=step), ""
             )
         except IsolationError as error:  # the rest of the page stands without it
             found = found.with_executed({}, str(error))

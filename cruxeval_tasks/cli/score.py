@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from cruxeval_tasks.direction import Direction
 
 
 def _ks(ctx: click.Context, parameter: click.Parameter, value: str | None) -> list[int]:
@@ -44,10 +43,7 @@ def score(
     files: tuple[str, ...],
     ks: list[int],
     output: str | None,
-    direction: Direction | None,
-    problems: str | None,
-    partial: bool,
-    allow_unisolated: bool,
+    judging: common.Judging,
     as_json: bool,
 ) -> None:
     """Judge completions that are there already, and print pass@k.
@@ -60,10 +56,11 @@ def score(
     from cruxeval_tasks.files import write_atomically
     from cruxeval_tasks.scoring import results, summary
 
+    common.refuse_repeats(files)
     targets = _targets(files, output)
     summaries: list[dict[str, Any]] = []
     errors: list[str] = []
-    with common.Scorer(direction, problems, partial, allow_unisolated) as scorer:
+    with common.Scorer(judging) as scorer:
         for path, target in zip(files, targets, strict=True):
             try:
                 scored = scorer.score(path)
@@ -97,8 +94,6 @@ def _targets(files: Sequence[str], output: str | None) -> list[Path | None]:
     else:
         stems = [label.replace("/", "_").removesuffix(".jsonl").removesuffix(".json") for label in common.labels(files)]
         targets = [Path(output) / f"{stem}.results.json" for stem in stems]
-        if len(set(targets)) < len(targets):
-            raise click.UsageError("the same file is named twice")
     for target in targets:
         refuse_inputs(target, files)
     return list(targets)

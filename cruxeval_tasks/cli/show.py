@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,10 +33,7 @@ def show(
     status: str | None,
     prompt: bool,
     full: bool,
-    direction: Direction | None,
-    problems: str | None,
-    partial: bool,
-    allow_unisolated: bool,
+    judging: common.Judging,
     as_json: bool,
 ) -> None:
     """Show one problem with the model's completion, the answer found in it and the verdict.
@@ -49,7 +47,7 @@ def show(
     known = [each.value for each in Status]
     if status is not None and status not in known:
         raise click.BadParameter(f"one of {', '.join(known)} is expected", param_hint="--status")
-    with common.Scorer(direction, problems, partial or key is not None, allow_unisolated) as scorer:
+    with common.Scorer(replace(judging, partial=judging.partial or key is not None)) as scorer:
         score = scorer.score(file) if key is None else scorer.one(file, key)
     keys = [k for k, each in score.verdicts.items() if status is None or any(v.status.value == status for v in each)]
     if as_json:

@@ -11,8 +11,7 @@ from importlib import metadata
 from typing import Any
 
 import cruxeval_tasks
-from cruxeval_tasks.answers.markers import after_reasoning
-from cruxeval_tasks.answers.python_text import Reader
+from cruxeval_tasks.answers import stops_in_reasoning
 from cruxeval_tasks.judging.confine import LAYERS
 from cruxeval_tasks.judging.judge import Status, Verdict
 from cruxeval_tasks.problems import PUBLISHED_DIGEST, SMOKE_DIGEST
@@ -97,7 +96,7 @@ def _ends_early(text: str, answer: str | None, verdict: Verdict, is_answer: bool
         except (ValueError, MemoryError, RecursionError):
             return False
         return False
-    return not is_answer and bool(text.strip()) and after_reasoning(Reader(text)) is None
+    return not is_answer and bool(text.strip()) and stops_in_reasoning(text)
 
 
 def particulars(score: Score) -> list[tuple[str, str]]:

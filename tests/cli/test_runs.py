@@ -182,7 +182,13 @@ class TestOutput:
 
     def test_several_inputs_need_a_folder(self, good: Path, half: Path, tmp_path: Path) -> None:
         assert "name a folder" in cruxeval("score", "-o", tmp_path / "r.json", good, half, status=2).stderr
-        assert "named twice" in cruxeval("score", "-o", tmp_path / "r", good, good, status=2).stderr
+
+    @pytest.mark.parametrize("command", ["score", "leaderboard", "report"])
+    def test_a_file_that_is_named_twice_is_not_counted_twice(self, command: str, good: Path, tmp_path: Path) -> None:
+        link = tmp_path / "other.json"
+        link.symlink_to(good)
+        for again in (good, good.parent / "." / good.name, link):
+            assert "named twice" in cruxeval(command, good, again, status=2).stderr
 
     def test_where_nothing_can_be_written(self, good: Path) -> None:
         result = cruxeval("score", "-o", good / "below" / "r.json", good, status=1)
