@@ -52,16 +52,22 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def refuse_inputs(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Refuse, before any work is done for it, to write to a file that is read or to what is no file.
+    """Refuse, before any work is done for it, to write to a file that is read or to where no file can be.
 
     Raises:
-        UserError: `target` is one of `inputs`, whatever the two are called, or a directory.
+        UserError: `target` is one of `inputs`, whatever the two are called, a directory, or below what cannot be
+            written to.
     """
     if target.is_dir():
         raise UserError(f"{target}: a directory; name a file to write to")
     for source in inputs:
         if target.exists() and os.path.exists(source) and os.path.samefile(target, source):
             raise UserError(f"{target}: is an input; write to another file")
+    nearest = next(folder for folder in target.absolute().parents if folder.exists())
+    if not nearest.is_dir():
+        raise UserError(f"{target}: cannot be written: {nearest} is no directory")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise UserError(f"{target}: cannot be written: no permission to write to {nearest}")
 
 
 def write_atomically(target: Path, text: str) -> None:

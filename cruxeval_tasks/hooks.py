@@ -10,6 +10,7 @@ import atexit
 import logging
 import math
 from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -69,7 +70,7 @@ def benchmark(
     repeats: int | None = None,
     k: Sequence[int] = (1,),
     allow_unisolated: bool = False,
-    **_: object,
+    **others: object,
 ) -> dict[str, Dataset]:
     """Return the problems under the split `test`, from the file `problems` or where `load_problems` finds them.
 
@@ -80,13 +81,15 @@ def benchmark(
         k: The k of each pass@k to report, from the task's `metadata`.
         allow_unisolated: Judge without the layers of isolation that this machine lacks, from
             `--metadata '{"allow_unisolated": true}'`; the host keeps it with the results.
-        _: The rest of the metadata and the model's arguments, which the host passes too.
+        others: The rest of the metadata and the model's arguments, which the host passes too.
 
     Raises:
         IsolationError: Answers always need execution, and cannot be isolated here.
         ProblemSetError: The problems cannot be read, or one of them is bad.
-        SettingsError: The metadata is of a wrong type, or asks for a pass@k that the number of samples does not give.
+        SettingsError: The metadata is of a wrong type, has a misspelt key, or asks for a pass@k that the number of
+            samples does not give.
     """
+    _refuse_misspelt(others)
     judge = _ready_judge(executes, allow_unisolated)
     return {"test": _dataset(load_problems(problems, judge=judge), repeats, k, allow_unisolated)}
 
@@ -97,11 +100,21 @@ def smoke(
     repeats: int | None = None,
     k: Sequence[int] = (1,),
     allow_unisolated: bool = False,
-    **_: object,
+    **others: object,
 ) -> dict[str, Dataset]:
     """Return the bundled problems under the split `test`, whatever problems are configured elsewhere; see `benchmark`."""
+    _refuse_misspelt(others)
     _ready_judge(executes, allow_unisolated)
     return {"test": _dataset(smoke_problems(), repeats, k, allow_unisolated)}
+
+
+def _refuse_misspelt(others: Iterable[str]) -> None:
+    """Raise where a key looks like one of ours. Others may be another task's or the model's, but this one would be passed
+    over in silence, and the published problems evaluated, say, in the place of the user's."""
+    for key in others:
+        for meant in get_close_matches(key, ("problems", "allow_unisolated"), cutoff=0.8):
+            if key != meant:
+                raise SettingsError(f"the metadata of these tasks has no `{key}`: is `{meant}` meant?")
 
 
 def _ready_judge(executes: Executes, allow_unisolated: bool) -> Judge:

@@ -40,6 +40,16 @@ class TestDataSet:
         monkeypatch.setenv("CRUXEVAL_PROBLEMS", "/nowhere")
         assert len(hooks.smoke(executes="never", problems="/nowhere")["test"]) == len(smoke_problems())
 
+    @pytest.mark.parametrize("key", ["problem", "problms", "Problems", "allow-unisolated", "allow_unisolate"])
+    def test_a_misspelt_key_is_not_passed_over(self, key: str) -> None:
+        for data_set in (hooks.benchmark, hooks.smoke):
+            with pytest.raises(UserError, match=f"has no `{key}`: is `(problems|allow_unisolated)` meant"):
+                data_set(executes="never", **{key: True})  # type: ignore[arg-type]
+
+    def test_keys_of_other_tasks_and_of_the_model_are_none_of_ours(self) -> None:
+        others = dict.fromkeys(("pretrained", "dtype", "max_seq_lengths", "probs", "allow_code_execution", "version"), 1)
+        assert len(hooks.smoke(executes="never", **others)["test"]) == len(smoke_problems())  # type: ignore[arg-type]
+
     def test_k_may_be_one_number(self) -> None:
         assert hooks.smoke(executes="never", k=3)["test"][0]["settings"]["k"] == [3]  # type: ignore[arg-type]
 

@@ -193,6 +193,7 @@ class TestOutput:
     def test_where_nothing_can_be_written(self, good: Path) -> None:
         result = cruxeval("score", "-o", good / "below" / "r.json", good, status=1)
         assert "cannot be written" in result.stderr
+        assert "pass@1" not in result.stdout  # it is said before anything is judged
 
 
 class TestCompare:
