@@ -16,7 +16,7 @@ DATA    ?= ../shared
 AUTHORS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-hosts lint bench bench-hf clean
+.PHONY: help demo test quick test-versions lint bench bench-hf clean
 
 help:  ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
@@ -28,8 +28,11 @@ demo: $(VENV)/.runs $(MODEL)/config.json  ## Run the bundled problems through lm
 test: $(VENV)/.develops  ## Run the tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-test-hosts:  ## Run the tests of the host on each version of it that is supported, in environments of their own
-	PYTHON=$(PYTHON) scripts/test-hosts
+quick: $(VENV)/.develops  ## Run the fast tests (under a minute)
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not slow'
+
+test-versions:  ## Run the tests on each supported Python and version of the host, in environments of their own (an hour)
+	scripts/test-versions
 
 lint: $(VENV)/.develops  ## Check style and types
 	$(BIN)/ruff check .

@@ -13,6 +13,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def state_version(site: Path, version: str) -> None:
+    """Give the host in a folder the metadata of this version, and no other."""
+    for old in site.glob("lm_eval-*.dist-info"):
+        shutil.rmtree(old)
+    info = site / f"lm_eval-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: lm_eval\nVersion: {version}\n")
+
+
 class HostCopy:
     """The host's code in a folder of ours. Of its tasks only its own CRUXEval is there.
 
@@ -40,11 +49,7 @@ class HostCopy:
         self.set_version(self.installed)
 
     def set_version(self, version: str) -> None:
-        for old in self.site.glob("lm_eval-*.dist-info"):
-            shutil.rmtree(old)
-        info = self.site / f"lm_eval-{version}.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: lm_eval\nVersion: {version}\n")
+        state_version(self.site, version)
         self.version = version
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:

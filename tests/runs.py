@@ -1,4 +1,4 @@
-"""Files of completions for the tests of what reads them: small ones on the bundled problems, written here."""
+"""The command, and files of completions for the tests of what reads them: small ones on the bundled problems."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
+from cruxeval_tasks.cli import main
 from cruxeval_tasks.problems import Problem, smoke_problems
 
 SHARED = Path(__file__).parents[1] / ".." / "shared"
@@ -16,6 +18,14 @@ PUBLISHED = SHARED / "cruxeval" / "cruxeval.jsonl"
 OFFICIAL = SHARED / "official_results"
 
 SMOKE = list(smoke_problems())
+
+
+def cruxeval(*arguments: object, status: int = 0) -> Result:
+    """Run the command in this process. It has to end with `status`, and never with a traceback."""
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == status, result.output
+    assert "Traceback" not in result.output
+    return result
 
 
 def official(name: str) -> Path:

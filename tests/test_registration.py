@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from host_copy import HostCopy
+from host_copy import HostCopy, state_version
 
 import cruxeval_tasks
 from cruxeval_tasks.registration import (
@@ -39,11 +39,7 @@ class FakeHost:
         self.set_version("0.4.13")
 
     def set_version(self, version: str) -> None:
-        for old in self.site.glob("lm_eval-*.dist-info"):
-            shutil.rmtree(old)
-        info = self.site / f"lm_eval-{version}.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: lm_eval\nVersion: {version}\n")
+        state_version(self.site, version)
 
     def snapshot(self) -> dict[str, str]:
         return {str(p.relative_to(self.site)): p.read_text() for p in sorted(self.site.rglob("*")) if p.is_file()}

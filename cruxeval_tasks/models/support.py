@@ -11,22 +11,7 @@ import torch
 import transformers
 from lm_eval.models.huggingface import HFLM
 from packaging.version import Version
-from transformers import (
-    DynamicCache,
-    EosTokenCriteria,
-    EpsilonLogitsWarper,
-    EtaLogitsWarper,
-    InfNanRemoveLogitsProcessor,
-    LogitNormalization,
-    MaxLengthCriteria,
-    MinPLogitsWarper,
-    RepetitionPenaltyLogitsProcessor,
-    SuppressTokensLogitsProcessor,
-    TemperatureLogitsWarper,
-    TopKLogitsWarper,
-    TopPLogitsWarper,
-    TypicalLogitsWarper,
-)
+from transformers import DynamicCache, EosTokenCriteria, MaxLengthCriteria
 
 from cruxeval_tasks.models.decoding import Choice, Network, Prefix
 from cruxeval_tasks.models.row_cache import RowCache
@@ -34,17 +19,17 @@ from cruxeval_tasks.models.row_cache import RowCache
 # Those that look at one row and, the repetition penalty aside, at its scores only. Others count tokens from the
 # start of the prompt, or carry state from step to step.
 _PROCESSORS = (
-    EpsilonLogitsWarper,
-    EtaLogitsWarper,
-    InfNanRemoveLogitsProcessor,
-    LogitNormalization,
-    MinPLogitsWarper,
-    RepetitionPenaltyLogitsProcessor,
-    SuppressTokensLogitsProcessor,
-    TemperatureLogitsWarper,
-    TopKLogitsWarper,
-    TopPLogitsWarper,
-    TypicalLogitsWarper,
+    transformers.EpsilonLogitsWarper,
+    transformers.EtaLogitsWarper,
+    transformers.InfNanRemoveLogitsProcessor,
+    transformers.LogitNormalization,
+    transformers.MinPLogitsWarper,
+    transformers.RepetitionPenaltyLogitsProcessor,
+    transformers.SuppressTokensLogitsProcessor,
+    transformers.TemperatureLogitsWarper,
+    transformers.TopKLogitsWarper,
+    transformers.TopPLogitsWarper,
+    transformers.TypicalLogitsWarper,
 )
 
 # What `generate` hands to a decoding loop beside the inputs of the model.

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from runs import SMOKE, completions, gold, host_row, official, write_rows, wrong
+from click.testing import CliRunner
+from runs import SMOKE, completions, cruxeval, gold, host_row, official, write_rows, wrong
 
 from cruxeval_tasks.cli import common, main
 from cruxeval_tasks.judging.judge import IsolationError
@@ -23,13 +23,6 @@ N = len(SMOKE)
 def _surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CRUXEVAL_PROBLEMS", raising=False)
     monkeypatch.setenv("COLUMNS", "80")
-
-
-def cruxeval(*arguments: object, status: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == status, result.output
-    assert "Traceback" not in result.output
-    return result
 
 
 def prose(problem: Problem) -> str:

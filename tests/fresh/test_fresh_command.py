@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from runs import cruxeval
 
-from cruxeval_tasks.cli import main
 from cruxeval_tasks.problems import Problem, load_problems, smoke_problems
 
 ORIGINALS = list(smoke_problems())[:12]
@@ -21,13 +20,6 @@ ORIGINALS = list(smoke_problems())[:12]
 def _surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CRUXEVAL_PROBLEMS", raising=False)
     monkeypatch.setenv("COLUMNS", "100")
-
-
-def cruxeval(*arguments: object, status: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == status, result.output
-    assert "Traceback" not in result.output
-    return result
 
 
 def write(path: Path, problems: list[Problem]) -> Path:
