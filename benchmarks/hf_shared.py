@@ -21,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import time
+from datetime import date
 from typing import Any
 
 KINDS = ("hf", "hf-shared")
@@ -52,6 +53,7 @@ def main() -> None:
 
 
 def speed(arguments: argparse.Namespace) -> None:
+    print(f"{date.today()}, {arguments.threads} of {os.cpu_count()} cores, {arguments.device}, {arguments.dtype}\n")
     for task in arguments.tasks:
         kinds = [(kind, size) for kind in KINDS for size in getattr(arguments, kind.replace("-", "_"))]
         results: dict[tuple[str, str], list[dict[str, Any]]] = {kind: [] for kind in kinds}

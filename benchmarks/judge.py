@@ -26,13 +26,21 @@ from functools import partial
 from pathlib import Path
 
 from cruxeval_tasks.judging import grammar
-from cruxeval_tasks.judging.judge import Check, Judge
+from cruxeval_tasks.judging.confine import LAYERS
+from cruxeval_tasks.judging.judge import Check, Judge, Limits
+from cruxeval_tasks.judging.pool import Pool
 
 OUTPUT = "codellama-7b_temp0.2_output.json"
 INPUT = "codellama-7b_temp0.2_input.json"
 
 Problem = dict[str, str]
 Answers = dict[str, list[str]]
+
+
+def machine() -> str:
+    """The name of the processor."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 def ours(problems: Sequence[Problem], answers: Answers, direction: str, cores: Sequence[int]) -> float:
@@ -129,6 +137,18 @@ def authors(problems: Sequence[Problem], answers: Answers, direction: str, check
         return time.perf_counter() - start
 
 
+def start() -> tuple[float, int]:
+    """Seconds until a worker is ready, and its resident memory in KiB."""
+    pool = Pool(1, Limits(), LAYERS)
+    begin = time.perf_counter()
+    pool.start()
+    seconds = time.perf_counter() - begin
+    (worker,) = pool._places[0].values()
+    status = Path(f"/proc/{worker.process.pid}/status").read_text()
+    pool.close()
+    return seconds, int(status.partition("VmRSS:")[2].split()[0])
+
+
 def measure(runs: int, scorers: dict[str, Callable[[], float]]) -> dict[str, list[float]]:
     times: dict[str, list[float]] = {name: [] for name in scorers}
     for _ in range(runs):
@@ -149,7 +169,16 @@ def main() -> None:
     lines = (options.data / "cruxeval" / "cruxeval.jsonl").read_text().splitlines()
     problems = [json.loads(line) for line in lines][: options.problems]
     cores = sorted(os.sched_getaffinity(0))
-    print(f"{date.today()}, {len(cores)} cores, Python {platform.python_version()}, medians of {options.runs} runs\n")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    print(
+        f"{date.today()}, {len(cores)} cores ({machine()}), {memory:.0f} GiB, Python {platform.python_version()}, "
+        f"medians of {options.runs} runs\n"
+    )
+    starts = [start() for _ in range(options.runs)]
+    print(
+        f"A worker is ready after {statistics.median(seconds for seconds, _ in starts):.2f} s and takes "
+        f"{statistics.median(kib for _, kib in starts) / 1024:.0f} MiB.\n"
+    )
     for name, direction in ((OUTPUT, "output"), (INPUT, "input")):
         answers: Answers = json.loads((options.data / "official_results" / name).read_text())["raw_generations"]
         scorers: dict[str, Callable[[], float]] = {}
