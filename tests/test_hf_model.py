@@ -402,6 +402,8 @@ def test_models_whose_state_cannot_be_shared_go_to_hf(
 @pytest.mark.parametrize("kind", ["Qwen2", "Mistral", "GPTNeoX", "Gemma", "GPT2"])
 def test_other_architectures_share(tokenizer: Any, kind: str, caplog: pytest.LogCaptureFixture) -> None:
     model = tiny(kind, **({"sliding_window": None} if kind == "Mistral" else {}))
+    if not getattr(model, "_supports_cache_class", True):
+        pytest.skip(f"{kind} keeps its keys and values in tuples in this version of transformers")
     wanted = requests(prompts(6), {**GREEDY, "max_gen_toks": 20})
     with caplog.at_level(logging.WARNING):
         texts = run(SharedHFLM, model, tokenizer, wanted, batch_size=4)
