@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 from collections.abc import Collection, Iterator
-from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -508,9 +507,12 @@ def test_a_worker_names_what_it_lacks(facility: str, tmp_path: Path, monkeypatch
     monkeypatch.setattr(sys, "executable", script(tmp_path, worker))
     with pytest.raises(IsolationError, match=f"^{facility}: the kernel"):
         Pool(1, Limits(), LAYERS).start()
-    layers = [layer for layer in LAYERS if layer != facility]
-    with closing(Pool(1, Limits(), layers)) as pool:
-        assert list(pool.start()) == layers
+    check = Check("input", "def f(x):\n    return x", "1", "f(1)")
+    with Judge(workers=1) as judge, pytest.raises(IsolationError, match=rf"\({facility}: .*allow_unisolated"):
+        judge.judge([check])
+    with Judge(workers=1, allow_unisolated=True) as judge:
+        assert judge.judge([check])[0].passed
+        assert list(judge.isolation) == all_but(facility)
 
 
 def run_without(facility: str, program: str) -> str:

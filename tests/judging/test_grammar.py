@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
@@ -207,7 +208,7 @@ def test_an_input_that_is_no_call_of_f_is_malformed(answer: str) -> None:
     ["f(", "x = 1", "assert 1", "1; 2", "1\n2", "f(1)\nf(2)", "import os", "def f(): pass", "return 1", "", "#", "\\",
      "'", "'''", "(", "\x00", "f(\x00)", "'\ud800'", "f('\udfff')", "\ud83d\ude00", "\u2018a\u2019", "0777", "1__0",
      "f(**)", "f(x=1, 2)", "9" * 5000, "(" * 300 + "1" + ")" * 300, "[" * 99_999, "f(" * 40_000, "pass", "$", "?",
-     "``", "x!", "print 1", "1 1", "f(1) f(2)", "1\ufeff"],
+     "``", "x!", "print 1", "1 1", "f(1) f(2)", "1\ufeff", "-" * 20_000 + "1"],
     ids=lambda answer: ascii(answer[:12]),
 )  # fmt: skip
 def test_what_is_not_one_expression_is_malformed(answer: str, direction: str) -> None:
@@ -279,6 +280,20 @@ def test_deep_answers_end_neither_the_parser_nor_the_process() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.split()) == 2 * len(_DEEP)
+
+
+def test_a_caller_deep_in_its_stack_gets_an_outcome_too() -> None:
+    answer = "[" * 90 + "]" * 90
+    limit, depth = sys.getrecursionlimit(), len(inspect.stack(0))
+    outcomes = set()
+    try:
+        for spare in range(40, 600, 20):
+            sys.setrecursionlimit(depth + spare)
+            outcomes.add(type(admit(answer, "output", NONE)))
+    finally:
+        sys.setrecursionlimit(limit)
+    assert Value in outcomes
+    assert outcomes <= {Value, Malformed}
 
 
 def test_warnings_as_errors_change_nothing() -> None:
@@ -383,7 +398,7 @@ def test_ordinary_code_is_plain(body: str) -> None:
         # built-ins that reach further
         *(f"def f(x):\n    return {name}" for name in (
             "open", "exec", "eval", "compile", "globals", "locals", "vars", "dir", "getattr", "setattr", "delattr",
-            "hasattr", "__import__", "__build_class__", "__builtins__", "__loader__", "__spec__", "__debug__", "input",
+            "hasattr", "__import__", "__build_class__", "__builtins__", "__loader__", "__spec__", "__debug__", "__path__", "input",
             "breakpoint", "help", "exit", "quit", "memoryview", "super", "property", "classmethod", "staticmethod",
             "type")),
         # attributes: hidden ones, frames, code, modules behind modules

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from cruxeval_tasks.judging.confine import LAYERS
 from cruxeval_tasks.judging.judge import Check, Direction, Judge, Limits, Status, Verdict
 
+ROOT = Path(__file__).parents[2]
 IDENTITY = "def f(x):\n    return x"
 COUNT = "def f(xs):\n    return sum(1 for x in xs if x > 2)"
 
@@ -67,6 +72,15 @@ def test_nan_equals_nothing_even_where_both_say_so(judge: Judge) -> None:
     code = "nan = float('nan')\ndef f(x):\n    return [nan, nan]"
     for check in (output("float('nan')", "1"), call("f(1)", "[1, 1]", code), call("f(float('nan'))", "0.0")):
         assert one(judge, check).status is Status.WRONG
+
+
+def test_bytes_beside_text_are_wrong_even_where_python_is_told_to_object() -> None:
+    program = (
+        "from cruxeval_tasks.judging.judge import Check, Judge\n"
+        "print(*[v.status.value for v in Judge().judge([Check('output', '', \"'a'\", a) for a in (\"b'a'\", \"'a'\")])])"
+    )
+    done = subprocess.run([sys.executable, "-bb", "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "wrong passed\n", done.stderr
 
 
 def test_classes_that_compare_like_a_built_in_count_as_it(judge: Judge) -> None:
@@ -399,7 +413,9 @@ def test_nothing_to_judge(judge: Judge) -> None:
 def test_literals_start_no_worker() -> None:
     with Judge(workers=1) as judge:
         assert one(judge, output("[1]", "[1]")).passed
-        assert judge._pool is None
+        assert not judge.started
+        assert list(judge.isolation) == list(LAYERS)
+        assert judge.started
 
 
 # --- checks that share a process -------------------------------------------------------------------------------------
