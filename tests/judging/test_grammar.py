@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import builtins
+import importlib
 import inspect
 import json
+import re
 import subprocess
 import sys
+from collections import Counter, OrderedDict, deque
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cruxeval_tasks.judging import grammar
 from cruxeval_tasks.judging.grammar import (
     MAX_ANSWER,
     Code,
@@ -129,6 +135,7 @@ REJECTED = {
     "[(yield)]": "`yield`",
     "(lambda: (yield))()": "`yield`",
     "(lambda: (yield from ()))()": "`yield from`",
+    "await x": "`await`",
     "[x async for x in ()]": "an asynchronous comprehension",
     "[0 for [].x in [1]]": "the attribute `x`",
     "[0 for [0][0] in [1]]": "an assignment to a part of an object",
@@ -216,6 +223,13 @@ def test_what_is_not_one_expression_is_malformed(answer: str, direction: str) ->
     assert isinstance(outcome, Malformed)
     assert outcome.reason
     outcome.reason.encode()
+
+
+def test_a_malformed_answer_says_why() -> None:
+    reasons = {"1 +": "invalid syntax", "'\ud800'": "a lone surrogate", "-" * 20_000 + "1": "nested too deeply"}
+    assert {answer: admit(answer, "output", NONE) for answer in reasons} == {
+        answer: Malformed(reason) for answer, reason in reasons.items()
+    }
 
 
 def test_an_answer_that_is_too_long_is_not_read() -> None:
@@ -344,6 +358,11 @@ def test_module_names(code: str, names: set[str]) -> None:
     assert read_code(code).names == names
 
 
+def test_names_of_pure_modules_are_offered() -> None:
+    for module in ("bisect", "collections", "fractions", "heapq", "itertools", "math", "string", "textwrap"):
+        assert read_code(f"from {module} import one, two as other").names == {"one", "other"}
+
+
 @pytest.mark.parametrize(
     ("code", "names"),
     [
@@ -465,6 +484,18 @@ def test_newer_statements_are_not_plain(code: str) -> None:
     except ValueError:
         pytest.skip("this Python does not have it")
     assert not read_code(code).plain
+
+
+def test_what_plain_code_may_use_exists() -> None:
+    """A name that is misspelt admits nothing."""
+    for module, names in grammar._PLAIN_IMPORTS.items():
+        assert names <= set(dir(importlib.import_module(module))), module
+    assert {*dir(builtins), "__name__"} >= grammar._PLAIN_NAMES
+    kinds = (
+        str, bytearray, int, float, complex, list, dict, set, range, slice, Counter, OrderedDict, deque, chain,
+        re.Match, ValueError, *map(importlib.import_module, grammar._PLAIN_IMPORTS),
+    )  # fmt: skip
+    assert set().union(*map(dir, kinds)) >= grammar._PLAIN_ATTRIBUTES
 
 
 def test_almost_all_published_code_is_plain() -> None:
