@@ -92,7 +92,7 @@ class Judge:
     ) -> None:
         if workers is not None and workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
-        self._size = workers or min(8, _usable_cores())
+        self._workers = workers
         self._limits = limits or Limits()
         self._allow_unisolated = allow_unisolated
         self._pool: Pool | None = None
@@ -155,7 +155,7 @@ class Judge:
     def _ready_pool(self) -> Pool:
         if self._pool is None:
             self._pool, self._isolation = open_pool(
-                self._limits, workers=self._size, allow_unisolated=self._allow_unisolated
+                self._limits, workers=self._workers, allow_unisolated=self._allow_unisolated
             )
         return self._pool
 

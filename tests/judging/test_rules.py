@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from cruxeval_tasks.judging import judge as judge_module
 from cruxeval_tasks.judging.confine import LAYERS
 from cruxeval_tasks.judging.judge import Check, Direction, Judge, Limits, Status, Verdict
+from cruxeval_tasks.judging.pool import Request
 
 ROOT = Path(__file__).parents[2]
 IDENTITY = "def f(x):\n    return x"
@@ -208,14 +212,34 @@ def test_the_order_of_a_set_is_fixed() -> None:
 
 def test_duplicates_are_judged_once(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     judge.judge([call("f(1)", "1")])
-    asked = []
+    asked: list[Request] = []
+    read: list[Check] = []
     pool = judge._pool
     assert pool is not None
+    judge_unexecuted = judge_module._judge_unexecuted
+    monkeypatch.setattr(judge_module, "_judge_unexecuted", lambda check: read.append(check) or judge_unexecuted(check))
     run = pool.run
     monkeypatch.setattr(pool, "run", lambda requests: asked.extend(requests) or run(requests))
     verdicts = judge.judge([call("f(1)", "1"), call("f(2)", "1"), call("f(1)", "1"), output("1", "1")] * 5)
     assert [verdict.passed for verdict in verdicts] == [True, False, True, True] * 5
     assert [request.answer for request in asked] == ["f(1)", "f(2)"]
+    assert [check.answer for check in read] == ["f(1)", "f(2)", "1"]
+
+
+@pytest.mark.parametrize(("cores", "workers"), [(1, 1), (8, 8), (20, 8)])
+def test_a_worker_for_each_usable_core_at_most_eight(
+    cores: int, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(cores)))
+    with closing(judge_module.open_pool(Limits())[0]) as pool:
+        assert pool.size == workers
+
+
+def test_usable_cores_where_the_system_tells_only_how_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity")  # as on macOS
+    for count, usable in ((5, 5), (None, 1)):
+        monkeypatch.setattr(os, "cpu_count", lambda count=count: count)
+        assert judge_module._usable_cores() == usable
 
 
 def mixed_checks() -> list[Check]:
@@ -238,6 +262,11 @@ def mixed_checks() -> list[Check]:
 def mixed_verdicts(judge: Judge) -> dict[Check, Verdict]:
     checks = mixed_checks()
     return dict(zip(checks, judge.judge(checks), strict=True))
+
+
+def test_the_statuses_are_those_that_logs_and_pages_name() -> None:
+    names = "passed wrong no_answer malformed rejected raised timeout memory oversized"
+    assert [status.value for status in Status] == names.split()
 
 
 def test_every_kind_of_status_is_among_the_mixed_checks(mixed_verdicts: dict[Check, Verdict]) -> None:
