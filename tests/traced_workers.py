@@ -8,12 +8,14 @@ beside coverage.py's own data, for `coverage combine`.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import threading
 from collections import defaultdict
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from coverage import CoverageData
 
 from cruxeval_tasks.judging import pool
@@ -50,33 +52,31 @@ class Steps:
     def __init__(self) -> None:
         self.taken: dict[str, set[tuple[int, int]]] = defaultdict(set)
         reading, self.writing = os.pipe()
-        self._reader = threading.Thread(target=self._read, args=(os.fdopen(reading),), daemon=True)
+        self._reader = threading.Thread(target=self._read, args=(os.fdopen(reading, "rb"),), daemon=True)
         self._reader.start()
 
     def _read(self, lines: Any) -> None:
         for line in lines:
-            last, now, path = line.rstrip("\n").split(" ", 2)
-            self.taken[path].add((int(last), int(now)))
+            # Hostile code of a test may have written to whatever it found open.
+            if step := re.fullmatch(rb"(-?\d+) (-?\d+) (/.*\.py)\n", line):
+                self.taken[step[3].decode()].add((int(step[1]), int(step[2])))
 
     def popen(self, *args: Any, pass_fds: tuple[int, ...], **kwargs: Any) -> subprocess.Popen[bytes]:
         return subprocess.Popen(*args, pass_fds=(*pass_fds, self.writing), **kwargs)
 
-    def end(self) -> None:
+    def save(self) -> None:
         os.close(self.writing)
         self._reader.join(10)  # a worker that somebody still holds keeps the pipe open
+        data = CoverageData(suffix="workers")
+        data.add_arcs(self.taken)
+        data.write()
 
 
-def pytest_configure(config: Any) -> None:
-    steps = config.stash_steps = Steps()
+def pytest_configure(config: pytest.Config) -> None:
+    steps = Steps()
     package = os.path.join(pool._PACKAGE_ROOT, "cruxeval_tasks")
     pool._BOOTSTRAP = _TRACER.format(package=package, pipe=steps.writing) + pool._BOOTSTRAP
-    pool.subprocess = SimpleNamespace(  # type: ignore[attr-defined]
+    pool.subprocess = SimpleNamespace(  # type: ignore[assignment]
         Popen=steps.popen, DEVNULL=subprocess.DEVNULL, PIPE=subprocess.PIPE
     )
-
-
-def pytest_unconfigure(config: Any) -> None:
-    config.stash_steps.end()
-    data = CoverageData(suffix="workers")
-    data.add_arcs(config.stash_steps.taken)
-    data.write()
+    config.add_cleanup(steps.save)

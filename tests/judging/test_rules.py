@@ -358,6 +358,11 @@ def test_a_wrong_verdict_shows_the_value(judge: Judge) -> None:
     assert huge.obtained == "<int too large to show>"
 
 
+@pytest.mark.parametrize("answer", ["f(70_000)", "f(70_000 + 0)"])
+def test_a_value_as_large_as_a_large_output_is_not_oversized(judge: Judge, answer: str) -> None:
+    assert one(judge, call(answer, repr("x" * 70_000), "def f(n):\n    return 'x' * n")).passed
+
+
 def test_a_check_that_waits_ends_at_the_backstop() -> None:
     code = "import time\ndef f(x):\n    time.sleep(1000)"
     with Judge(workers=1, limits=Limits(wall_seconds=0.5)) as judge:
