@@ -277,6 +277,32 @@ def test_root_stays_root_where_nobody_could_read_the_library(tmp_path: Path, mon
     assert reply == Reply("value", (os.getresuid(), os.getresgid(), os.getgroups()))
 
 
+@ROOT_ONLY
+def test_root_that_cannot_become_nobody_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    groups: list[list[int]] = []
+    before = os.getresuid(), os.getresgid()
+
+    def refuse(user: int) -> None:
+        if user != 0:  # in a user namespace the number may have no meaning
+            raise OSError(errno.EINVAL, "no such user here")
+
+    monkeypatch.setattr(os, "setgroups", groups.append)
+    monkeypatch.setattr(os, "setegid", refuse)
+    monkeypatch.setattr(os, "getgroups", lambda: [4, 24])
+    assert confine._becomes_nobody() is False
+    assert groups == [[], [4, 24]]
+    assert (os.getresuid(), os.getresgid()) == before
+
+
+def test_without_proc_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(path: str) -> None:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(confine, "open", missing, raising=False)
+    monkeypatch.setattr(os, "setgroups", lambda groups: pytest.fail("given up"))
+    assert confine._becomes_nobody() is False
+
+
 def test_a_worker_whose_judge_is_gone_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getpid", lambda: 1)  # the judge that it is told of; its parent is another
     for layers in (LAYERS, ()):

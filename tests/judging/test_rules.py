@@ -156,6 +156,11 @@ def test_a_running_generator_of_the_module_is_not_for_answers(judge: Judge) -> N
     assert one(judge, call("f(next(G))", "2", code)).status is Status.RAISED
 
 
+def test_no_memory_for_a_copy_is_no_missing_name(judge: Judge) -> None:
+    code = "class C:\n    def __deepcopy__(self, memo):\n        raise MemoryError\nD = C()\ndef f(x):\n    return 1"
+    assert one(judge, call("f(D)", "1", code)).status is Status.MEMORY
+
+
 def test_copies_keep_what_names_share(judge: Judge) -> None:
     code = "A = [1]\nB = A\ndef f(x, y):\n    return x is y"
     assert one(judge, call("f(A, B)", "True", code)).passed
