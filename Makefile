@@ -16,7 +16,7 @@ DATA    ?= ../shared
 AUTHORS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick test-versions lint bench bench-hf clean
+.PHONY: help demo test quick test-versions coverage lint bench bench-hf clean
 
 help:  ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
@@ -33,6 +33,20 @@ quick: $(VENV)/.develops  ## Run the fast tests (under a minute)
 
 test-versions:  ## Run the tests on each supported Python and version of the host, in environments of their own (an hour)
 	scripts/test-versions
+
+# One process, since each test file may start workers. Left out: a test that counts a worker's descriptors, of which one
+# that is measured has one more, and two files that take minutes to cover nothing that the others do not.
+coverage: $(VENV)/.develops  ## Measure the branch coverage of extraction, judge and estimator; fails below 95 % of any module
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q -p tests.traced_workers \
+		--deselect tests/judging/test_confine.py::test_only_the_channel_is_inherited \
+		--ignore tests/judging/test_official.py --ignore tests/judging/test_pythons.py \
+		tests/test_answers.py tests/test_answers_properties.py tests/judging tests/test_passk.py
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report
+	for module in cruxeval_tasks/answers/*.py cruxeval_tasks/judging/*.py cruxeval_tasks/passk.py; do \
+		$(BIN)/coverage report --include=$$module --fail-under=95 --format=total > /dev/null || \
+		{ echo "$$module: below 95 %"; exit 1; }; done
 
 lint: $(VENV)/.develops  ## Check style and types
 	$(BIN)/ruff check .

@@ -37,7 +37,8 @@ def pass_at_k(n: int, c: int, k: int) -> float:
             f"pass@{k} needs at least {k} samples of each problem, and there are {n}: "
             f"raise `repeats` to {k} or more, or leave {k} out of `k`"
         )
-    return (comb(n, k) - comb(n - c, k)) / comb(n, k)
+    draws = comb(n, k)
+    return (draws - comb(n - c, k)) / draws
 
 
 def estimate(values: Sequence[float], samples: int) -> Estimate:
@@ -51,14 +52,14 @@ def estimate(values: Sequence[float], samples: int) -> Estimate:
 
     Args:
         values: One value in [0, 1] for each problem; at least one.
-        samples: Samples behind each value. Problems tell no more than all their samples taken as independent.
+        samples: Samples behind each value; at least one. Problems tell no more than all their samples taken as independent.
     """
     m = len(values)
-    p = min(1.0, max(0.0, fsum(values) / m))
+    p = fsum(values) / m  # never above 1, since it is the exact sum that is rounded
     variance = fsum((value - p) ** 2 for value in values) / m
     effective = float(m)
     if 0 < p < 1:
-        most = m * max(1, samples)
+        most = m * samples
         effective = min(most, m * p * (1 - p) / variance) if variance > 0 else most
     return Estimate(p, *_wilson(p, effective))
 
@@ -68,5 +69,5 @@ def _wilson(p: float, n: float) -> tuple[float, float]:
     z2 = Z95 * Z95 / n
     middle = (p + z2 / 2) / (1 + z2)
     half = sqrt(p * (1 - p) * z2 + z2 * z2 / 4) / (1 + z2)
-    # At 0 and 1 the bound is the value itself; rounding would leave it a hair beside.
-    return (0.0 if p == 0 else max(0.0, middle - half)), (1.0 if p == 1 else min(1.0, middle + half))
+    # Rounding must not lead out of the scale; at 1 it would also leave the bound a hair below the value. At 0 it does not.
+    return max(0.0, middle - half), 1.0 if p == 1 else min(1.0, middle + half)

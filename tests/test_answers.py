@@ -144,6 +144,13 @@ def test_marks_inside_strings_are_text(name: str, string: str) -> None:
     assert input_answer(FORMS[name](string, string, "input")) == f"f({string})"
 
 
+@pytest.mark.parametrize("mark", ["<think>", "</think>", "<|im_end|>"])
+def test_many_marks_inside_strings_are_text(mark: str) -> None:
+    """More of them than are looked at one by one."""
+    value = repr([mark] * 12)
+    assert output_answer(f"assert f(1) == {value}") == value
+
+
 # Rules that decide where a completion could be read in several ways
 
 
@@ -168,6 +175,15 @@ def test_marks_inside_strings_are_text(name: str, string: str) -> None:
         ("[ANSWER]5[/ANSWER]\n[ANSWER]6[/ANSWER]", "6"),
         ("[ANSWER]\nassert f(1) == 2\n[/ANSWER]\nI used the [ANSWER] tag.", "2"),
         ("[ANSWER]\nassert f(1) == 2\n[/ANSWER]\nNo:\n[ANSWER]\nassert f(1) == 3", "3"),
+        ("[ANSWER]5[/ANSWER]\nAbove, the [ANSWER] tag holds what the call returns, 100 % as it was asked for: a value.", "5"),
+        # a correction after the JSON, a comparison the other way round, parentheses around all of it
+        ('{"answer": "5"}\n\nNo, wait:\nassert f(1) == 6', "6"),
+        ('{"answer": "5"}\n\n**Output:** 6', "6"),
+        ("Running it, I get:\n5 == f(1)\nas expected.", "5"),
+        ("assert (((f(1) == 2)))", "2"),
+        ("assert 2 == f(1)", "2"),
+        # a label counts where the clause ends after the value
+        ("**Output:** 5 apples\n\nThe output is 7.", "7"),
         # the authors' reading of what follows `==`
         ("assert f(1) == 0 or True", "0 or True"),
         ("assert f(1) == 2 == 3", "2"),
@@ -252,6 +268,8 @@ def test_output_rules(completion: str, answer: str | None) -> None:
         ("[1, 2]", "[1, 2]"),
         ('{"answer": "[1, 2]"}', "[1, 2]"),
         ("assert f(??) == 2", "assert f(??) == 2"),
+        ("So:\nassert f(1 2) == 3", "assert f(1 2) == 3"),
+        ("Running it, I get:\n5 == f(1)\nas expected.", "f(1)"),
     ],
 )
 def test_input_rules(completion: str, answer: str | None) -> None:

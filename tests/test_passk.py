@@ -20,10 +20,13 @@ def test_is_the_float_nearest_to_the_exact_value() -> None:
     for n in range(1, 201):
         for c in range(n + 1):
             missing = draws = 1  # n-c over n, times n-c-1 over n-1, ...
-            for k in range(1, n + 1):
-                missing *= max(n - c - k + 1, 0)
-                draws *= n - k + 1
-                assert pass_at_k(n, c, k) == (draws - missing) / draws, (n, c, k)
+            exact = []
+            for k in range(n):
+                missing *= max(n - c - k, 0)
+                draws *= n - k
+                exact.append((draws - missing) / draws)
+            # One assertion for all k: millions of them would take longer than what they check.
+            assert [pass_at_k(n, c, k) for k in range(1, n + 1)] == exact, (n, c)
 
 
 def test_agrees_with_fractions() -> None:
@@ -73,6 +76,14 @@ def test_an_interval_holds_its_value_and_stays_between_0_and_1(counts: list[int]
     assert e.low < e.high
 
 
+def test_rounding_does_not_lead_out_of_the_scale() -> None:
+    for m in range(1, 2000, 7):
+        assert estimate([0.0] * m, 1).low == 0
+        assert estimate([1.0] * m, 1).high == 1
+        assert estimate([2**-60] * m, 1).low >= 0
+        assert estimate([1 - 2**-53] * m, 1).high <= 1
+
+
 def test_many_problems_give_the_normal_interval() -> None:
     values = [0.0, 0.3, 0.9, 1.0, 0.5] * 400
     e = estimate(values, 10)
@@ -85,6 +96,12 @@ def test_problems_that_all_pass_alike_tell_no_more_than_their_samples() -> None:
     same = estimate([0.5] * 20, 10)
     independent = estimate([1.0] * 100 + [0.0] * 100, 1)
     assert (same.low, same.high) == pytest.approx((independent.low, independent.high))
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_where_all_pass_or_none_it_is_problems_that_count(value: float) -> None:
+    """Twenty hard problems say nothing of a twenty-first, however often each was tried."""
+    assert estimate([value] * 20, 10) == estimate([value] * 20, 1)
 
 
 @pytest.mark.parametrize(("m", "n"), [(20, 1), (62, 10), (150, 3)])

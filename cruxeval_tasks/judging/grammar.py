@@ -248,7 +248,7 @@ def _names_near_f(tree: ast.Module) -> set[str]:
         for statement in tree.body:
             mentioned = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                if statement.name != "f" and mentioned & near:
+                if mentioned & near:
                     near.add(statement.name)
             elif mentioned & near:  # whatever takes part may have been given it
                 near |= mentioned

@@ -93,7 +93,7 @@ class Judge:
     ) -> None:
         if workers is not None and workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
-        self._size = workers or min(8, _usable_cores())
+        self._workers = workers
         self._limits = limits or Limits()
         self._allow_unisolated = allow_unisolated
         self._opened: tuple[Pool, dict[str, str]] | None = None  # with what its layers came to
@@ -157,7 +157,7 @@ class Judge:
             with self._opening:
                 if self._opened is None:  # no other thread was faster
                     self._opened = open_pool(
-                        self._limits, workers=self._size, allow_unisolated=self._allow_unisolated
+                        self._limits, workers=self._workers, allow_unisolated=self._allow_unisolated
                     )
         return self._opened
 

@@ -8,7 +8,6 @@ the head of its queue ends it, and the request is tried again in a fork of a fre
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import selectors
@@ -113,12 +112,10 @@ class _Worker:
 
     def stop(self) -> int:
         """End the process, reap it, close the channel; return its exit status (negative: the signal)."""
-        with contextlib.suppress(ProcessLookupError):
-            self.process.kill()
         self.channel.close()
-        if self.process.stderr is not None:
-            self.process.stderr.close()
-        return self.process.wait()
+        with self.process:  # closes its standard error, and waits
+            self.process.kill()
+        return int(self.process.returncode)
 
 
 class Pool:
@@ -381,8 +378,6 @@ class _Run:
     def _receive(self, worker: _Worker, place: dict[bool, _Worker], forks: bool) -> None:
         try:
             chunk = worker.channel.recv(2**18)
-        except BlockingIOError:
-            return
         except OSError:
             chunk = b""
         if not chunk:

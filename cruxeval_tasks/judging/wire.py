@@ -79,31 +79,26 @@ def _encode(value: Any, budget: list[int], depth: int, hashed: bool = False) -> 
         number = float.__pos__(value)
         return number if number - number == 0 else {"float": repr(number)}
     if base is list:
-        _spend(budget, list.__len__(value))
         return [_encode(item, budget, depth + 1) for item in list.__iter__(value)]
     if base is tuple:
-        _spend(budget, tuple.__len__(value))
         return {"tuple": [_encode(item, budget, depth + 1, hashed) for item in tuple.__iter__(value)]}
     if base is dict:
-        _spend(budget, dict.__len__(value))
         items = dict.items(value)
         return {"dict": [[_encode(k, budget, depth + 1, True), _encode(v, budget, depth + 1)] for k, v in items]}
     if base is set or base is frozenset:
-        members = list(base.__iter__(value))
-        _spend(budget, len(members))
-        return {base.__name__: [_encode(item, budget, depth + 1, True) for item in members]}
+        return {base.__name__: [_encode(item, budget, depth + 1, True) for item in base.__iter__(value)]}
     if base is bytes or base is bytearray:
         data = bytes(memoryview(value))
         _spend(budget, 2 * len(data))
         return {base.__name__: data.hex()}
     if base is complex:
-        real, imaginary = complex.__pos__(value).real, complex.__pos__(value).imag
-        return {"complex": [real.hex(), imaginary.hex()]}
+        parts = [complex.__pos__(value).real.hex(), complex.__pos__(value).imag.hex()]
+        _spend(budget, sum(map(len, parts)))
+        return {"complex": parts}
     if value is Ellipsis:
         return {"ellipsis": None}
     if issubclass(type(value), _DICT_VIEWS):
         members = list(value)
-        _spend(budget, len(members))
         if _all_hashable(members):
             return {"set": [_encode(item, budget, depth + 1, True) for item in members]}
         # A view of unhashable items equals no set that a literal can state.

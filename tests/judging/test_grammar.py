@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import builtins
+import importlib
+import inspect
 import json
+import re
 import subprocess
 import sys
+from collections import Counter, OrderedDict, deque
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cruxeval_tasks.judging import grammar
 from cruxeval_tasks.judging.grammar import (
     MAX_ANSWER,
     Code,
@@ -128,6 +135,7 @@ REJECTED = {
     "[(yield)]": "`yield`",
     "(lambda: (yield))()": "`yield`",
     "(lambda: (yield from ()))()": "`yield from`",
+    "await x": "`await`",
     "[x async for x in ()]": "an asynchronous comprehension",
     "[0 for [].x in [1]]": "the attribute `x`",
     "[0 for [0][0] in [1]]": "an assignment to a part of an object",
@@ -207,7 +215,7 @@ def test_an_input_that_is_no_call_of_f_is_malformed(answer: str) -> None:
     ["f(", "x = 1", "assert 1", "1; 2", "1\n2", "f(1)\nf(2)", "import os", "def f(): pass", "return 1", "", "#", "\\",
      "'", "'''", "(", "\x00", "f(\x00)", "'\ud800'", "f('\udfff')", "\ud83d\ude00", "\u2018a\u2019", "0777", "1__0",
      "f(**)", "f(x=1, 2)", "9" * 5000, "(" * 300 + "1" + ")" * 300, "[" * 99_999, "f(" * 40_000, "pass", "$", "?",
-     "``", "x!", "print 1", "1 1", "f(1) f(2)", "1\ufeff"],
+     "``", "x!", "print 1", "1 1", "f(1) f(2)", "1\ufeff", "-" * 20_000 + "1"],
     ids=lambda answer: ascii(answer[:12]),
 )  # fmt: skip
 def test_what_is_not_one_expression_is_malformed(answer: str, direction: str) -> None:
@@ -215,6 +223,13 @@ def test_what_is_not_one_expression_is_malformed(answer: str, direction: str) ->
     assert isinstance(outcome, Malformed)
     assert outcome.reason
     outcome.reason.encode()
+
+
+def test_a_malformed_answer_says_why() -> None:
+    reasons = {"1 +": "invalid syntax", "'\ud800'": "a lone surrogate", "-" * 20_000 + "1": "nested too deeply"}
+    assert {answer: admit(answer, "output", NONE) for answer in reasons} == {
+        answer: Malformed(reason) for answer, reason in reasons.items()
+    }
 
 
 def test_an_answer_that_is_too_long_is_not_read() -> None:
@@ -281,6 +296,20 @@ def test_deep_answers_end_neither_the_parser_nor_the_process() -> None:
     assert len(done.stdout.split()) == 2 * len(_DEEP)
 
 
+def test_a_caller_deep_in_its_stack_gets_an_outcome_too() -> None:
+    answer = "[" * 90 + "]" * 90
+    limit, depth = sys.getrecursionlimit(), len(inspect.stack(0))
+    outcomes = set()
+    try:
+        for spare in range(40, 600, 20):
+            sys.setrecursionlimit(depth + spare)
+            outcomes.add(type(admit(answer, "output", NONE)))
+    finally:
+        sys.setrecursionlimit(limit)
+    assert Value in outcomes
+    assert outcomes <= {Value, Malformed}
+
+
 def test_warnings_as_errors_change_nothing() -> None:
     program = (
         "from cruxeval_tasks.judging.grammar import *\n"
@@ -327,6 +356,11 @@ def test_a_stated_output_is_a_literal() -> None:
 )
 def test_module_names(code: str, names: set[str]) -> None:
     assert read_code(code).names == names
+
+
+def test_names_of_pure_modules_are_offered() -> None:
+    for module in ("bisect", "collections", "fractions", "heapq", "itertools", "math", "string", "textwrap"):
+        assert read_code(f"from {module} import one, two as other").names == {"one", "other"}
 
 
 @pytest.mark.parametrize(
@@ -383,7 +417,7 @@ def test_ordinary_code_is_plain(body: str) -> None:
         # built-ins that reach further
         *(f"def f(x):\n    return {name}" for name in (
             "open", "exec", "eval", "compile", "globals", "locals", "vars", "dir", "getattr", "setattr", "delattr",
-            "hasattr", "__import__", "__build_class__", "__builtins__", "__loader__", "__spec__", "__debug__", "input",
+            "hasattr", "__import__", "__build_class__", "__builtins__", "__loader__", "__spec__", "__debug__", "__path__", "input",
             "breakpoint", "help", "exit", "quit", "memoryview", "super", "property", "classmethod", "staticmethod",
             "type")),
         # attributes: hidden ones, frames, code, modules behind modules
@@ -450,6 +484,18 @@ def test_newer_statements_are_not_plain(code: str) -> None:
     except ValueError:
         pytest.skip("this Python does not have it")
     assert not read_code(code).plain
+
+
+def test_what_plain_code_may_use_exists() -> None:
+    """A name that is misspelt admits nothing."""
+    for module, names in grammar._PLAIN_IMPORTS.items():
+        assert names <= set(dir(importlib.import_module(module))), module
+    assert {*dir(builtins), "__name__"} >= grammar._PLAIN_NAMES
+    kinds = (
+        str, bytearray, int, float, complex, list, dict, set, range, slice, Counter, OrderedDict, deque, chain,
+        re.Match, ValueError, *map(importlib.import_module, grammar._PLAIN_IMPORTS),
+    )  # fmt: skip
+    assert set().union(*map(dir, kinds)) >= grammar._PLAIN_ATTRIBUTES
 
 
 def test_almost_all_published_code_is_plain() -> None:

@@ -93,12 +93,19 @@ def test_waiting_is_ended_by_the_wall_clock(plain: bool) -> None:
     pool.close()
 
 
+def test_more_problems_than_a_worker_keeps_compiled() -> None:
+    pool = Pool(1, Limits(), LAYERS)
+    requests = [Request(f"def f(x):\n    return x + {n}", "f(1)", F, True, 1000) for n in range(70)]
+    assert values(pool.run(requests + requests)) == list(range(1, 71)) * 2
+    pool.close()
+
+
 # --- workers that die ---
 
 
 @pytest.mark.parametrize("plain", [True, False])
 def test_killing_workers_changes_no_reply(plain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SIGKILL to every worker that is at work, after every tenth reply."""
+    """SIGKILL to every worker that is at work, after every tenth reply; but not a fourth time to one request."""
     finish, finished, kills = pool_module._Run._finish, 0, 0
 
     def kill_now_and_then(run: pool_module._Run, task: pool_module._Task, reply: Reply) -> None:
@@ -108,7 +115,7 @@ def test_killing_workers_changes_no_reply(plain: bool, monkeypatch: pytest.Monke
         if finished % 10 == 0:
             for place in pool._places:
                 for worker in place.values():
-                    if worker.queue:
+                    if worker.queue and worker.queue[0].tries < 3:
                         worker.process.kill()
                         kills += 1
 
@@ -155,6 +162,56 @@ def test_always_killed_from_outside_is_an_error_not_a_verdict(monkeypatch: pytes
         pool.run([Request(SLEEP, "f(5)", F, True, 1000)])
 
 
+@pytest.mark.parametrize("kills", [3, 4])
+@pytest.mark.parametrize("plain", [True, False])
+def test_killed_before_it_was_ready(kills: int, plain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another worker is tried, three times; then something is wrong with the machine."""
+    spawn, killed = Pool._spawn, 0
+
+    def spawn_and_kill(pool: Pool, fork: bool) -> pool_module._Worker:
+        nonlocal killed
+        worker = spawn(pool, fork)
+        if killed < kills:
+            killed += 1
+            worker.process.kill()
+        return worker
+
+    monkeypatch.setattr(Pool, "_spawn", spawn_and_kill)
+    pool = Pool(1, Limits(), LAYERS)
+    if kills == 4:
+        with pytest.raises(WorkerError, match="exit status -9"):
+            pool.run([add(1, plain=plain)])
+    else:
+        assert values(pool.run([add(n, plain=plain) for n in range(9)])) == list(range(1, 10))
+    pool.close()
+
+
+def test_a_fork_that_is_killed_every_time_had_no_memory() -> None:
+    """As by the kernel, short of memory: the worker itself lives, and nobody outside aims at each new fork."""
+    layers = [layer for layer in LAYERS if layer != "seccomp"]  # which would refuse the signal
+    pool = Pool(1, Limits(), layers)
+    code = "import os\ndef f(x):\n    os.kill(os.getpid(), 9)"
+    replies = pool.run([Request(code, "f(1)", F, False, 1000), add(1, plain=False)])
+    assert replies == [Reply("memory", "killed by the system"), Reply("value", 2)]
+    pool.close()
+
+
+@pytest.mark.parametrize("fork", [True, False])
+def test_a_worker_ends_with_its_channel(fork: bool) -> None:
+    worker = Pool(1, Limits(), LAYERS)._spawn(fork)
+    wait_until(lambda: bool(worker.received) or bool(worker.received.extend(receive(worker))))
+    worker.channel.close()
+    assert worker.process.wait(20) == 0
+    worker.stop()
+
+
+def receive(worker: pool_module._Worker) -> bytes:
+    try:
+        return worker.channel.recv(65536)
+    except BlockingIOError:
+        return b""
+
+
 # --- workers that lie ---
 
 
@@ -182,9 +239,9 @@ def lying(body: bytes) -> str:
         b"\x00\x00\x00\x02{}",
         b"\x00\x00\x00\x02[]",
         wire.frame({"id": 99, "value": 1}),
-        wire.frame({"id": 1, "value": {"set": [[]]}}),
-        wire.frame({"id": 1, "signal": 9}),
-        wire.frame({"id": 1, "raised": 5}),
+        wire.frame({"id": 2, "value": {"set": [[]]}}),
+        wire.frame({"id": 2, "signal": 9}),
+        wire.frame({"id": 2, "raised": 5}),
         b"\x00\x00\x10\x00" + b"[" * 4096,
     ],
 )
@@ -192,6 +249,41 @@ def test_garbage_on_the_channel_of_a_shared_worker(pool: Pool, body: bytes) -> N
     """The reply comes from a fork of a fresh worker, which has no way to the channel."""
     requests = [add(1), Request(lying(body), "f(1)", F, True, 1000), *(add(n) for n in range(2, 8))]
     assert values(pool.run(requests)) == [2, 2, 3, 4, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize(
+    ("body", "reply"),
+    [
+        (wire.frame({"value": {"set": [[]]}}), Reply("died", "garbage")),
+        (wire.frame({"raised": ["E", 5]}), Reply("died", "garbage")),
+        (wire.frame({"oversized": []}), Reply("died", "garbage")),
+        (wire.frame({"value": 1, "memory": ""}), Reply("died", "exit")),
+        (wire.frame({"signal": 9}), Reply("died", "exit")),
+        (b"garbage" * 100, Reply("died", "exit")),
+    ],
+)
+def test_garbage_from_a_fork_is_the_answers_own(pool: Pool, body: bytes, reply: Reply) -> None:
+    code = lying(body).replace("S_ISSOCK", "S_ISFIFO")  # its pipe to the server
+    assert pool.run([Request(code, "f(1)", F, False, 1000), add(1, plain=False)]) == [reply, Reply("value", 2)]
+
+
+@pytest.mark.parametrize("hello", [{"id": 0}, {"id": 0, "hello": ["landlock"]}, {"id": 1, "value": 2}])
+def test_a_worker_that_does_not_say_hello(
+    hello: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "python"
+    program.write_text(
+        f"#!{sys.executable}\nimport json, os, sys\n"
+        f"os.write(json.loads(sys.argv[-2])['channel'], {wire.frame(hello)!r})\nsys.stdin.read()\nimport time; time.sleep(60)\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    pool = Pool(1, Limits(), LAYERS)
+    with pytest.raises(WorkerError, match="did not say hello"):
+        pool.start()
+    with pytest.raises(WorkerError, match="did not say hello"):
+        pool.run([add(1)])
+    assert pids(pool) == []
 
 
 def test_a_long_request_meets_a_long_reply(pool: Pool) -> None:
@@ -384,6 +476,11 @@ def test_an_interpreter_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(WorkerError, match="ended before it was ready"), Judge(workers=1) as judge:
         judge.judge([Check("input", ADD, "2", "f(1)")])
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    before = open_descriptors()
+    with pytest.raises(WorkerError, match="cannot be started with /nonexistent/python"), Judge(workers=1) as judge:
+        judge.judge([Check("input", ADD, "2", "f(1)")])
+    assert open_descriptors() == before
     monkeypatch.setattr(sys, "executable", "")
     with pytest.raises(WorkerError, match="empty"), Judge(workers=1) as judge:
         judge.judge([Check("input", ADD, "2", "f(1)")])

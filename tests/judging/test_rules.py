@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from cruxeval_tasks.direction import Direction
+from cruxeval_tasks.judging import judge as judge_module
+from cruxeval_tasks.judging.confine import LAYERS
 from cruxeval_tasks.judging.judge import Check, Judge, Limits, Status, Verdict
+from cruxeval_tasks.judging.pool import Request
 
+ROOT = Path(__file__).parents[2]
 IDENTITY = "def f(x):\n    return x"
 COUNT = "def f(xs):\n    return sum(1 for x in xs if x > 2)"
 
@@ -68,6 +77,15 @@ def test_nan_equals_nothing_even_where_both_say_so(judge: Judge) -> None:
     code = "nan = float('nan')\ndef f(x):\n    return [nan, nan]"
     for check in (output("float('nan')", "1"), call("f(1)", "[1, 1]", code), call("f(float('nan'))", "0.0")):
         assert one(judge, check).status is Status.WRONG
+
+
+def test_bytes_beside_text_are_wrong_even_where_python_is_told_to_object() -> None:
+    program = (
+        "from cruxeval_tasks.judging.judge import Check, Judge\n"
+        "print(*[v.status.value for v in Judge().judge([Check('output', '', \"'a'\", a) for a in (\"b'a'\", \"'a'\")])])"
+    )
+    done = subprocess.run([sys.executable, "-bb", "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "wrong passed\n", done.stderr
 
 
 def test_classes_that_compare_like_a_built_in_count_as_it(judge: Judge) -> None:
@@ -139,6 +157,11 @@ def test_a_running_generator_of_the_module_is_not_for_answers(judge: Judge) -> N
     assert one(judge, call("f(next(G))", "2", code)).status is Status.RAISED
 
 
+def test_no_memory_for_a_copy_is_no_missing_name(judge: Judge) -> None:
+    code = "class C:\n    def __deepcopy__(self, memo):\n        raise MemoryError\nD = C()\ndef f(x):\n    return 1"
+    assert one(judge, call("f(D)", "1", code)).status is Status.MEMORY
+
+
 def test_copies_keep_what_names_share(judge: Judge) -> None:
     code = "A = [1]\nB = A\ndef f(x, y):\n    return x is y"
     assert one(judge, call("f(A, B)", "True", code)).passed
@@ -195,13 +218,33 @@ def test_the_order_of_a_set_is_fixed() -> None:
 
 def test_duplicates_are_judged_once(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     judge.judge([call("f(1)", "1")])
-    asked = []
+    asked: list[Request] = []
+    read: list[Check] = []
     pool = judge._open()[0]
+    judge_unexecuted = judge_module._judge_unexecuted
+    monkeypatch.setattr(judge_module, "_judge_unexecuted", lambda check: read.append(check) or judge_unexecuted(check))
     run = pool.run
     monkeypatch.setattr(pool, "run", lambda requests: asked.extend(requests) or run(requests))
     verdicts = judge.judge([call("f(1)", "1"), call("f(2)", "1"), call("f(1)", "1"), output("1", "1")] * 5)
     assert [verdict.passed for verdict in verdicts] == [True, False, True, True] * 5
     assert [request.answer for request in asked] == ["f(1)", "f(2)"]
+    assert [check.answer for check in read] == ["f(1)", "f(2)", "1"]
+
+
+@pytest.mark.parametrize(("cores", "workers"), [(1, 1), (8, 8), (20, 8)])
+def test_a_worker_for_each_usable_core_at_most_eight(
+    cores: int, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(cores)))
+    with closing(judge_module.open_pool(Limits())[0]) as pool:
+        assert pool.size == workers
+
+
+def test_usable_cores_where_the_system_tells_only_how_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity")  # as on macOS
+    for count, usable in ((5, 5), (None, 1)):
+        monkeypatch.setattr(os, "cpu_count", lambda count=count: count)
+        assert judge_module._usable_cores() == usable
 
 
 def mixed_checks() -> list[Check]:
@@ -224,6 +267,11 @@ def mixed_checks() -> list[Check]:
 def mixed_verdicts(judge: Judge) -> dict[Check, Verdict]:
     checks = mixed_checks()
     return dict(zip(checks, judge.judge(checks), strict=True))
+
+
+def test_the_statuses_are_those_that_logs_and_pages_name() -> None:
+    names = "passed wrong no_answer malformed rejected raised timeout memory oversized"
+    assert [status.value for status in Status] == names.split()
 
 
 def test_every_kind_of_status_is_among_the_mixed_checks(mixed_verdicts: dict[Check, Verdict]) -> None:
@@ -315,6 +363,11 @@ def test_a_wrong_verdict_shows_the_value(judge: Judge) -> None:
     assert huge.obtained == "<int too large to show>"
 
 
+@pytest.mark.parametrize("answer", ["f(70_000)", "f(70_000 + 0)"])
+def test_a_value_as_large_as_a_large_output_is_not_oversized(judge: Judge, answer: str) -> None:
+    assert one(judge, call(answer, repr("x" * 70_000), "def f(n):\n    return 'x' * n")).passed
+
+
 def test_a_check_that_waits_ends_at_the_backstop() -> None:
     code = "import time\ndef f(x):\n    time.sleep(1000)"
     with Judge(workers=1, limits=Limits(wall_seconds=0.5)) as judge:
@@ -400,6 +453,8 @@ def test_literals_start_no_worker() -> None:
     with Judge(workers=1) as judge:
         assert one(judge, output("[1]", "[1]")).passed
         assert not judge.started
+        assert list(judge.isolation) == list(LAYERS)
+        assert judge.started
 
 
 # --- checks that share a process -------------------------------------------------------------------------------------
