@@ -112,7 +112,7 @@ def _refuse_misspelt(others: Iterable[str]) -> None:
     """Raise where a key looks like one of ours. Others may be another task's or the model's, but this one would be passed
     over in silence, and the published problems evaluated, say, in the place of the user's."""
     for key in others:
-        for meant in get_close_matches(key, ("problems", "allow_unisolated"), cutoff=0.8):
+        for meant in get_close_matches(key, ("problems", "repeats", "allow_unisolated"), cutoff=0.8):
             if key != meant:
                 raise SettingsError(f"the metadata of these tasks has no `{key}`: is `{meant}` meant?")
 
@@ -131,8 +131,9 @@ def _ready_judge(executes: Executes, allow_unisolated: bool) -> Judge:
         if executes == "always":
             raise
         _log.warning(
-            "Output predictions that are literals will be judged, since nothing is executed for them; the first one "
-            "that needs execution will stop the run when all is generated (keep what is, with --use_cache): %s",
+            "Output predictions that are literals can be judged here, since nothing is executed for them. A single one that "
+            "needs execution ends the run after all is generated, and nothing is saved. To lose nothing, generate with "
+            "`--predict_only --log_samples` and judge with `cruxeval score` on another machine. Why: %s",
             error,
         )
         return judge

@@ -10,6 +10,9 @@ from typing import Any
 
 import cruxeval_tasks
 from cruxeval_tasks import models
+from cruxeval_tasks.errors import UserError
+
+_OF_MODELS = ("torch", "transformers", "accelerate")  # what the host's own requirements leave to the user
 
 
 def run_host(arguments: Sequence[str], *, include: bool) -> None:
@@ -19,6 +22,9 @@ def run_host(arguments: Sequence[str], *, include: bool) -> None:
         arguments: What would follow `lm_eval` on the command line.
         include: Whether to add our tasks to those that the host finds. False where they are registered: a
             second path to the same tasks makes it warn about each of them.
+
+    Raises:
+        UserError: What local models need is not installed.
     """
     from lm_eval.__main__ import cli_evaluate
 
@@ -26,7 +32,14 @@ def run_host(arguments: Sequence[str], *, include: bool) -> None:
     if include:
         _include(cruxeval_tasks.TASK_CONFIGS)
     sys.argv = ["lm_eval", *arguments]
-    cli_evaluate()
+    try:
+        cli_evaluate()
+    except ModuleNotFoundError as error:
+        if error.name not in _OF_MODELS:
+            raise
+        raise UserError(
+            f"the model needs {error.name}, which is not installed: pip install {' '.join(_OF_MODELS)}"
+        ) from error
 
 
 def _include(folder: str) -> None:

@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from cruxeval_tasks.errors import UserError
 from cruxeval_tasks.files import numbered_lines, read_text
-from cruxeval_tasks.judging.judge import Check, Judge, Status, Verdict
+from cruxeval_tasks.judging.judge import Check, IsolationError, Judge, Status, Verdict
 
 HUB_DATASET = "cruxeval-org/cruxeval"
 HUB_SPLIT = "test"
@@ -192,7 +192,13 @@ def _checked(
     _refuse(source, bad)
     digest = digest_of(problems)
     if digest not in KNOWN_DIGESTS:
-        for problem, verdict in zip(problems, _run(problems, judge), strict=True):
+        try:
+            verdicts = _run(problems, judge)
+        except IsolationError as error:
+            raise IsolationError(
+                f"{source}: problems that are not known are checked by running their code. But {error}"
+            ) from error
+        for problem, verdict in zip(problems, verdicts, strict=True):
             if not verdict.passed:
                 bad.append((row_of_id[problem.id], _wrong_output(problem, verdict)))
         _refuse(source, bad)

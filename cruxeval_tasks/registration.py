@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from packaging.version import Version
 
 import cruxeval_tasks
 from cruxeval_tasks.errors import UserError
@@ -31,6 +32,9 @@ FOLDER = "cruxeval_tasks"
 
 MARKER = "made-by-cruxeval-register.json"
 _MADE_BY = "cruxeval-tasks"
+
+OLDEST = "0.4.12"
+"""The first version of the host that resolves `!function` to an installed module."""
 
 
 class RegistrationError(UserError):
@@ -95,7 +99,7 @@ def find_host() -> Host:
     # A folder that is merely called lm_eval is found as a namespace package, which has no origin.
     if spec is None or spec.origin is None:
         raise RegistrationError(
-            "lm-evaluation-harness is not installed in this Python environment: pip install 'lm-eval>=0.4.12'"
+            f"lm-evaluation-harness is not installed in this Python environment: pip install 'lm-eval>={OLDEST}'"
         )
     tasks = Path(spec.origin).parent / "tasks"
     if not tasks.is_dir():
@@ -107,6 +111,14 @@ def find_host() -> Host:
     return Host(tasks, version)
 
 
+def refuse_old(host: Host) -> None:
+    """Raise `RegistrationError` for a host that cannot read our task files, which it would say in obscure words."""
+    if host.version != "unknown" and Version(host.version) < Version(OLDEST):
+        raise RegistrationError(
+            f"lm-eval {host.version} is installed; these tasks need {OLDEST} or newer: pip install -U lm-eval"
+        )
+
+
 def registration_status() -> Status:
     """Compare the host's folder with what `register` would write. Raises `RegistrationError`."""
     return _status(find_host(), _stubs())
@@ -116,10 +128,13 @@ def register() -> Registered:
     """Make the host find the tasks of this package. Does nothing where it already does.
 
     Raises:
-        RegistrationError: No host, its folder cannot be written, or what is there was not made by us.
+        RegistrationError: No host, or one that is too old; its folder cannot be written, or what is there was not made
+            by us.
     """
     stubs = _stubs()
-    before = _status(find_host(), stubs)
+    host = find_host()
+    refuse_old(host)
+    before = _status(host, stubs)
     names = tuple(sorted(Path(file).stem for file in stubs))
     if before.state is State.CURRENT:
         return Registered(before, names)

@@ -15,6 +15,8 @@ from runs import completions, gold
 import cruxeval_tasks
 from cruxeval_tasks.cli import main
 from cruxeval_tasks.errors import UserError
+from cruxeval_tasks.host import run_host
+from cruxeval_tasks.registration import Host
 
 
 def test_path_prints_the_folder_and_nothing_else() -> None:
@@ -69,6 +71,41 @@ def test_a_users_mistake_is_one_line_and_status_1(command: str, monkeypatch: pyt
     monkeypatch.setattr("cruxeval_tasks.registration.find_host", fails)
     result = CliRunner().invoke(main, [command])
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", "Error: This is wrong. Do that.\n")
+
+
+def test_run_refuses_an_old_host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("cruxeval_tasks.registration.find_host", lambda: Host(tmp_path, "0.4.11"))
+    monkeypatch.setattr("cruxeval_tasks.host.run_host", lambda *_, **__: pytest.fail("it was run"))
+    result = CliRunner().invoke(main, ["run", "--tasks", "cruxeval"])
+    assert result.exit_code == 1
+    assert "0.4.12 or newer" in result.stderr
+
+
+def test_run_names_what_local_models_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    main_of_host = pytest.importorskip("lm_eval.__main__")
+
+    def without(module: str) -> None:
+        def evaluate() -> None:
+            raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+        monkeypatch.setattr(main_of_host, "cli_evaluate", evaluate)
+
+    without("torch")
+    with pytest.raises(UserError, match=r"the model needs torch, .*: pip install torch transformers accelerate"):
+        run_host(["--model", "hf"], include=False)
+    without("a_module_of_the_users_own_model")
+    with pytest.raises(ModuleNotFoundError):
+        run_host(["--model", "hf"], include=False)
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [("0.4.11", "these tasks need 0.4.12"), ("0.4.13", "lm-eval 0.4.13 does not find the tasks yet: cruxeval register")],
+)
+def test_doctor_names_the_host(version: str, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("cruxeval_tasks.registration.find_host", lambda: Host(tmp_path, version))
+    monkeypatch.setattr("cruxeval_tasks.judging.doctor.examine", list)
+    assert said in CliRunner().invoke(main, ["doctor", "--json"]).output
 
 
 # --- where the output goes ---

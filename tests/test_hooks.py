@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,10 +41,10 @@ class TestDataSet:
         monkeypatch.setenv("CRUXEVAL_PROBLEMS", "/nowhere")
         assert len(hooks.smoke(executes="never", problems="/nowhere")["test"]) == len(smoke_problems())
 
-    @pytest.mark.parametrize("key", ["problem", "problms", "Problems", "allow-unisolated", "allow_unisolate"])
+    @pytest.mark.parametrize("key", ["problem", "problms", "Problems", "repeat", "allow-unisolated", "allow_unisolate"])
     def test_a_misspelt_key_is_not_passed_over(self, key: str) -> None:
         for data_set in (hooks.benchmark, hooks.smoke):
-            with pytest.raises(UserError, match=f"has no `{key}`: is `(problems|allow_unisolated)` meant"):
+            with pytest.raises(UserError, match=f"has no `{key}`: is `(problems|repeats|allow_unisolated)` meant"):
                 data_set(executes="never", **{key: True})  # type: ignore[arg-type]
 
     def test_keys_of_other_tasks_and_of_the_model_are_none_of_ours(self) -> None:
@@ -96,7 +97,17 @@ class TestWithoutIsolation:
     ) -> None:
         _without_isolation(monkeypatch)
         assert hooks.smoke(executes="sometimes")["test"]
-        assert "literals will be judged" in caplog.text
+        assert "literals can be judged" in caplog.text
+        assert "--predict_only" in caplog.text
+
+    def test_problems_that_have_to_be_checked_say_that_it_is_they(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        _without_isolation(monkeypatch)
+        path = tmp_path / "own.jsonl"
+        path.write_text('{"id": "a", "code": "def f(x):\\n    return x", "input": "1", "output": "1"}\n')
+        with pytest.raises(IsolationError, match=r"own\.jsonl: problems .* checked by running .*landlock"):
+            hooks.benchmark(executes="sometimes", problems=str(path))
 
     def test_tasks_that_never_execute_are_silent(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

@@ -122,6 +122,22 @@ def test_says_that_the_host_was_upgraded(host: FakeHost, configs: Path) -> None:
     assert registration_status().state is State.CURRENT
 
 
+def test_refuses_a_host_that_cannot_read_the_tasks(host: FakeHost, configs: Path) -> None:
+    register()
+    registered = host.snapshot()
+    host.set_version("0.4.11")
+    with pytest.raises(RegistrationError, match=r"lm-eval 0\.4\.11 is installed; these tasks need 0\.4\.12 or newer"):
+        register()
+    assert [text for name, text in host.snapshot().items() if FOLDER in name] == [
+        text for name, text in registered.items() if FOLDER in name
+    ]
+    for version in ("0.4.12", "0.5.0.dev1"):
+        host.set_version(version)
+        register()
+    host.set_version("0.4.9")
+    assert unregister().removed
+
+
 def test_says_that_the_package_was_upgraded(host: FakeHost, configs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     register()
     monkeypatch.setattr(cruxeval_tasks, "__version__", "9.9")

@@ -41,6 +41,7 @@ def register() -> None:
     names = f"Tasks and groups: {', '.join(done.names)}"
     columns = shutil.get_terminal_size().columns
     click.echo(click.wrap_text(names, columns, initial_indent="  ", subsequent_indent="    "))
+    click.echo("The host finds them from now on: lm_eval --tasks cruxeval ...")
 
 
 @click.command()
@@ -87,6 +88,7 @@ def run(arguments: tuple[str, ...]) -> None:
     from cruxeval_tasks.host import run_host
 
     status = registration.registration_status()
+    registration.refuse_old(status.host)
     if status.state is registration.State.STALE:
         click.echo("Note: the registration with the host is out of date; run `cruxeval register`.", err=True)
         for reason in status.reasons:

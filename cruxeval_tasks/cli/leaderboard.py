@@ -23,9 +23,12 @@ def leaderboard(
 ) -> None:
     """Show the published scores, with your own runs placed among them.
 
-    The published figures are those of https://crux-eval.github.io/leaderboard.html. They were sampled: pass@1 at
-    temperature 0.2, pass@5 at 0.8, from the authors' prompts. Scores with other prompts or greedy decoding are
-    near to them but not the same measurement.
+    The published figures were sampled: pass@1 at temperature 0.2, pass@5 at 0.8, from the authors' prompts. Scores
+    with other prompts or greedy decoding are near to them but not the same measurement.
+
+    \b
+    They are those of
+      https://crux-eval.github.io/leaderboard.html
     """
     import json
 

@@ -65,5 +65,5 @@ def _need_libraries() -> None:
     missing = [name for name in ("jinja2", "matplotlib", "pygments") if find_spec(name) is None]
     if missing:
         raise UserError(
-            f"the report needs {' and '.join(missing)}, which is not installed: pip install 'cruxeval-tasks[report]'"
+            f"the report needs {' and '.join(missing)}, which is not installed: pip install {' '.join(missing)}"
         )

@@ -44,6 +44,8 @@ def show(
 
     from cruxeval_tasks.judging.judge import Status
 
+    if key is not None and key.endswith((".json", ".jsonl")):
+        raise click.UsageError(f"show takes one file, and then the id of a problem, which {key} is not")
     known = [each.value for each in Status]
     if status is not None and status not in known:
         raise click.BadParameter(f"one of {', '.join(known)} is expected", param_hint="--status")

@@ -176,6 +176,9 @@ class TestOutput:
     def test_several_inputs_need_a_folder(self, good: Path, half: Path, tmp_path: Path) -> None:
         assert "name a folder" in cruxeval("score", "-o", tmp_path / "r.json", good, half, status=2).stderr
 
+    def test_show_takes_one_file(self, good: Path, half: Path) -> None:
+        assert "show takes one file" in cruxeval("show", good, half, status=2).stderr
+
     @pytest.mark.parametrize("command", ["score", "leaderboard", "report"])
     def test_a_file_that_is_named_twice_is_not_counted_twice(self, command: str, good: Path, tmp_path: Path) -> None:
         link = tmp_path / "other.json"
