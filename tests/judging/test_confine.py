@@ -171,6 +171,12 @@ def test_standard_input_is_empty_and_output_goes_nowhere(capfd: pytest.CaptureFi
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("plain", [True, False])
+def test_the_standard_files_are_all_null(plain: bool) -> None:
+    code = "def f(numbers):\n    import os\n    return [os.readlink(f'/proc/self/fd/{n}') for n in numbers]"
+    assert attempt(code, [0, 1, 2], ["privileges"], plain=plain) == Reply("value", [os.devnull] * 3)
+
+
 def test_only_the_channel_is_inherited(tmp_path: Path) -> None:
     code = "def f(x):\n    import os\n    return sorted(os.listdir('/proc/self/fd'), key=int)"
     with open(tmp_path / "held", "w") as held:

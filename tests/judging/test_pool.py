@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,13 @@ def test_cpu_time_ends_a_check_and_only_that(pool: Pool, plain: bool) -> None:
     replies = pool.run(requests)
     assert replies[1] == Reply("timeout", "cpu")
     assert values(replies[:1] + replies[2:]) == list(range(2, 13))
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("limits", [Limits(0.2, 60, 40), Limits(60, 0.2, 40)], ids=["user", "all"])
+def test_each_limit_on_cpu_time_is_enough(plain: bool, limits: Limits) -> None:
+    with closing(Pool(1, limits, LAYERS)) as pool:
+        assert pool.run([Request(SPIN, "f(1)", F, plain, 1000)]) == [Reply("timeout", "cpu")]
 
 
 def test_a_c_loop_is_ended_too(pool: Pool) -> None:
