@@ -180,6 +180,7 @@ def test_many_marks_inside_strings_are_text(mark: str) -> None:
         ("[ANSWER]True[/ANSWER]", "True"),
         ("[ANSWER]5\n[ANSWER]\n", "5"),
         ("assert f(1) == 3?\n[/THOUGHT]\n5", "5"),
+        ("[/THOUGHT]\n5", "5"),
         # a definition in a fence is no new problem, what comes after the fence may be
         ("5\n```python\ndef g(x):\n    return x\n```\n\n[PYTHON]\ndef f(n):\n    return n\n[/PYTHON]\n[ANSWER]\n9\n[/ANSWER]", "5"),
         # a correction after the JSON, a comparison the other way round, parentheses around all of it
