@@ -242,6 +242,7 @@ def test_many_marks_inside_strings_are_text(mark: str) -> None:
         ("<output>\n'abc'\n</output>", "'abc'"),
         ("The function returns \\(\\texttt{'abc'}\\)", "'abc'"),
         ("$\\boxed{\\{\\text{'a'}: \\text{1}\\}}$", "{'a': 1}"),
+        ("So it is $\\boxed{[1,\n2]}$.", "[1,\n2]"),
         ('{"steps": "f == 2", "predicted_output": [1, 2]}', "[1, 2]"),
         # typographic quotes in place of Python's
         ("assert f(1) == \u201cabc\u201d", "'abc'"),
