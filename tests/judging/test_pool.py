@@ -318,6 +318,16 @@ def test_nothing_is_left_behind() -> None:
     pool.close()
 
 
+def test_starting_again_replaces_the_worker_that_starting_made(pool: Pool) -> None:
+    pool.start()
+    (first,) = pids(pool)
+    pool.start()
+    (second,) = pids(pool)
+    assert first != second
+    assert not alive(first)
+    assert values(pool.run([add(1, plain=False)])) == [2]
+
+
 def test_a_forgotten_pool_takes_its_workers_along() -> None:
     pool = Pool(1, Limits(), LAYERS)
     pool.run([add(1)])
