@@ -176,9 +176,17 @@ def test_many_marks_inside_strings_are_text(mark: str) -> None:
         ("[ANSWER]\nassert f(1) == 2\n[/ANSWER]\nI used the [ANSWER] tag.", "2"),
         ("[ANSWER]\nassert f(1) == 2\n[/ANSWER]\nNo:\n[ANSWER]\nassert f(1) == 3", "3"),
         ("[ANSWER]5[/ANSWER]\nAbove, the [ANSWER] tag holds what the call returns, 100 % as it was asked for: a value.", "5"),
+        *((f"As asked, with [ANSWER]{filler}[/ANSWER] tags.\n\nThe output is 7.", "7") for filler in ("", " ", "...", "\u2026")),
+        ("[ANSWER]True[/ANSWER]", "True"),
+        ("[ANSWER]5\n[ANSWER]\n", "5"),
+        ("assert f(1) == 3?\n[/THOUGHT]\n5", "5"),
+        ("[/THOUGHT]\n5", "5"),
+        # a definition in a fence is no new problem, what comes after the fence may be
+        ("5\n```python\ndef g(x):\n    return x\n```\n\n[PYTHON]\ndef f(n):\n    return n\n[/PYTHON]\n[ANSWER]\n9\n[/ANSWER]", "5"),
         # a correction after the JSON, a comparison the other way round, parentheses around all of it
         ('{"answer": "5"}\n\nNo, wait:\nassert f(1) == 6', "6"),
         ('{"answer": "5"}\n\n**Output:** 6', "6"),
+        ('At first, assert f(1) == 3. Then:\n{"answer": "5"}', "5"),
         ("Running it, I get:\n5 == f(1)\nas expected.", "5"),
         ("assert (((f(1) == 2)))", "2"),
         ("assert 2 == f(1)", "2"),
@@ -234,6 +242,7 @@ def test_many_marks_inside_strings_are_text(mark: str) -> None:
         ("<output>\n'abc'\n</output>", "'abc'"),
         ("The function returns \\(\\texttt{'abc'}\\)", "'abc'"),
         ("$\\boxed{\\{\\text{'a'}: \\text{1}\\}}$", "{'a': 1}"),
+        ("So it is $\\boxed{[1,\n2]}$.", "[1,\n2]"),
         ('{"steps": "f == 2", "predicted_output": [1, 2]}', "[1, 2]"),
         # typographic quotes in place of Python's
         ("assert f(1) == \u201cabc\u201d", "'abc'"),

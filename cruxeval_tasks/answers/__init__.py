@@ -177,9 +177,7 @@ def _tagged_zones(reader: Reader) -> list[str]:
 def _says_something(zone: str) -> bool:
     """Whether a zone is more than the words between tags that are only mentioned."""
     zone = zone.strip()
-    if zone in ("", "...", "\u2026"):
-        return False
-    return _PLACEHOLDER.fullmatch(zone) is None or parse(zone) is not None
+    return _PLACEHOLDER.fullmatch(zone) is None or (zone != "..." and parse(zone) is not None)
 
 
 def _untagged_zone(reader: Reader) -> str | None:

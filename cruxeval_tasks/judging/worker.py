@@ -53,15 +53,15 @@ def main() -> None:
     try:
         layers = confine.confine(settings["parent"], settings["memory_bytes"], settings["fork"], settings["layers"])
     except confine.ConfinementError as error:
-        wire.write_all(channel, wire.frame({"id": 0, "unconfined": str(error)}))
+        wire.write_all(channel, wire.frame({"unconfined": str(error)}))
         return
     try:
         # A library that cannot be read would not fail loudly: problems catch the LookupError and return another value.
         "".encode("shift_jis")
     except LookupError:
-        wire.write_all(channel, wire.frame({"id": 0, "unconfined": "landlock: the standard library cannot be read"}))
+        wire.write_all(channel, wire.frame({"unconfined": "landlock: the standard library cannot be read"}))
         return
-    wire.write_all(channel, wire.frame({"id": 0, "hello": layers}))
+    wire.write_all(channel, wire.frame({"hello": layers}))
     answer = _in_child if settings["fork"] else _here
     buffer = bytearray()
     while (request := wire.read_message(channel, buffer)) is not None:

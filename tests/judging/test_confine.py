@@ -171,6 +171,12 @@ def test_standard_input_is_empty_and_output_goes_nowhere(capfd: pytest.CaptureFi
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("plain", [True, False])
+def test_the_standard_files_are_all_null(plain: bool) -> None:
+    code = "def f(numbers):\n    import os\n    return [os.readlink(f'/proc/self/fd/{n}') for n in numbers]"
+    assert attempt(code, [0, 1, 2], ["privileges"], plain=plain) == Reply("value", [os.devnull] * 3)
+
+
 def test_only_the_channel_is_inherited(tmp_path: Path) -> None:
     code = "def f(x):\n    import os\n    return sorted(os.listdir('/proc/self/fd'), key=int)"
     with open(tmp_path / "held", "w") as held:
@@ -203,7 +209,9 @@ def test_limits(plain: bool) -> None:
     unlimited = resource.getrlimit(resource.RLIMIT_AS)[1] == resource.RLIM_INFINITY
     expected = {name: 0 for name in ("RLIMIT_CORE", "RLIMIT_FSIZE", "RLIMIT_MEMLOCK", "RLIMIT_MSGQUEUE")}
     expected |= {"RLIMIT_AS": 2 * 2**30} if unlimited else {}
-    expected |= {"RLIMIT_NPROC": 0} if plain else {"RLIMIT_CPU": 5 + 2}  # a fork server forks; its child has the time limit
+    processes = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    # A fork server must fork; its child has the limit on time.
+    expected |= {"RLIMIT_NPROC": 0} if plain else {"RLIMIT_NPROC": processes, "RLIMIT_CPU": 5 + 2}
     assert attempt(LIMITS, list(expected), ["rlimits"], plain=plain) == Reply("value", expected)
     (descriptors,) = attempt(LIMITS, ["RLIMIT_NOFILE"], ["rlimits"], plain=plain).body.values()
     assert 10 <= descriptors <= 64
@@ -270,7 +278,8 @@ def test_root_without_what_it_takes_stays_root(
 
 @ROOT_ONLY
 def test_root_stays_root_where_nobody_could_read_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "lib").symlink_to(Path(os.__file__).parents[1])
+    library = Path(os.__file__).parent
+    (tmp_path / library.parent.name).symlink_to(library.parent)
     tmp_path.chmod(0o700)
     monkeypatch.setenv("PYTHONHOME", str(tmp_path))
     reply = attempt(IDS, 1, all_but("seccomp"))
@@ -301,6 +310,20 @@ def test_without_proc_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(confine, "open", missing, raising=False)
     monkeypatch.setattr(os, "setgroups", lambda groups: pytest.fail("given up"))
     assert confine._becomes_nobody() is False
+
+
+def test_a_worker_whose_library_cannot_be_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One codec is missing, as if it could not be opened; and a module that not every interpreter has."""
+    real = Path(os.__file__).parent
+    library = tmp_path / real.parent.name / real.name
+    (library / "encodings").mkdir(parents=True)
+    for entry in [*real.iterdir(), *(real / "encodings").glob("*.py")]:
+        place = library / entry.relative_to(real)
+        if not place.exists() and entry.name not in ("shift_jis.py", "lzma.py"):
+            place.symlink_to(entry)
+    monkeypatch.setenv("PYTHONHOME", str(tmp_path))
+    with pytest.raises(IsolationError, match="library cannot be read"):
+        Pool(1, Limits(), LAYERS).start()
 
 
 def test_a_worker_whose_judge_is_gone_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

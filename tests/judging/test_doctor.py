@@ -30,6 +30,7 @@ def test_a_machine_that_isolates() -> None:
     assert [finding.ok for finding in findings] == [None] * 4 + [True] * (len(names) - 4)
     assert all(finding.detail for finding in findings)
     assert sys.executable in findings[0].detail
+    assert findings[4].detail.startswith("2048 MiB of address space")
     assert {finding.detail for finding in findings[-5:]} == {"refused"}
 
 

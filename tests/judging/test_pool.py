@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,13 @@ def test_cpu_time_ends_a_check_and_only_that(pool: Pool, plain: bool) -> None:
     replies = pool.run(requests)
     assert replies[1] == Reply("timeout", "cpu")
     assert values(replies[:1] + replies[2:]) == list(range(2, 13))
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("limits", [Limits(0.2, 60, 40), Limits(60, 0.2, 40)], ids=["user", "all"])
+def test_each_limit_on_cpu_time_is_enough(plain: bool, limits: Limits) -> None:
+    with closing(Pool(1, limits, LAYERS)) as pool:
+        assert pool.run([Request(SPIN, "f(1)", F, plain, 1000)]) == [Reply("timeout", "cpu")]
 
 
 def test_a_c_loop_is_ended_too(pool: Pool) -> None:
@@ -309,6 +317,16 @@ def test_nothing_is_left_behind() -> None:
     assert open_descriptors() == before
     assert values(pool.run([add(1)])) == [2]  # and it can be used again
     pool.close()
+
+
+def test_starting_again_replaces_the_worker_that_starting_made(pool: Pool) -> None:
+    pool.start()
+    (first,) = pids(pool)
+    pool.start()
+    (second,) = pids(pool)
+    assert first != second
+    assert not alive(first)
+    assert values(pool.run([add(1, plain=False)])) == [2]
 
 
 def test_a_forgotten_pool_takes_its_workers_along() -> None:

@@ -162,6 +162,12 @@ def test_no_memory_for_a_copy_is_no_missing_name(judge: Judge) -> None:
     assert one(judge, call("f(D)", "1", code)).status is Status.MEMORY
 
 
+@pytest.mark.parametrize("missing", ["G = (i for i in ())", "G = 1\ndel G"])
+def test_a_name_that_is_not_to_be_had_leaves_the_others(judge: Judge, missing: str) -> None:
+    code = f"{missing}\nZ = 1\ndef f(x):\n    return x"
+    assert one(judge, call("f(Z if 1 else G)", "1", code)).passed
+
+
 def test_copies_keep_what_names_share(judge: Judge) -> None:
     code = "A = [1]\nB = A\ndef f(x, y):\n    return x is y"
     assert one(judge, call("f(A, B)", "True", code)).passed
@@ -386,6 +392,11 @@ def test_reasons_hold_no_addresses(judge: Judge, body: str, answer: str) -> None
     assert "0x" not in verdict.reason
 
 
+def test_an_exception_that_cannot_be_shown_is_named(judge: Judge) -> None:
+    code = "class E(Exception):\n    def __str__(self):\n        raise ValueError\ndef f(x):\n    raise E"
+    assert one(judge, call("f(1)", "1", code)) == Verdict(Status.RAISED, "E")
+
+
 def test_a_reason_is_one_line_that_can_be_written_anywhere(judge: Judge) -> None:
     verdict = one(judge, call("f('a\\ud800\\n\\tb')", "1", "def f(x):\n    raise ValueError(x)"))
     assert verdict.reason == "ValueError: a\\ud800 b"
@@ -433,6 +444,12 @@ def test_standard_library_modules_import_inside(judge: Judge) -> None:
     for module in ("json", "datetime", "decimal", "statistics", "difflib", "hashlib", "random", "struct", "calendar"):
         code = f"def f(x):\n    import {module}\n    return x"
         assert one(judge, call("f(1)", "1", code)).passed, module
+
+
+@pytest.mark.parametrize("module", ["binascii", "bz2", "lzma", "zlib"])
+def test_modules_that_need_libraries_from_elsewhere_import_inside(judge: Judge, module: str) -> None:
+    pytest.importorskip(module)
+    assert one(judge, call("f(1)", "1", f"def f(x):\n    import {module}\n    return x")).passed
 
 
 def test_a_problem_that_is_none_is_an_error(judge: Judge) -> None:
