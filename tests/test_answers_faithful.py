@@ -18,6 +18,8 @@ from pathlib import Path
 import pytest
 from forms import extract
 
+pytestmark = pytest.mark.slow
+
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 
 

@@ -46,6 +46,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(TEXTS)
 def test_total_silent_and_deterministic(text: str) -> None:
@@ -58,6 +59,7 @@ def test_total_silent_and_deterministic(text: str) -> None:
             assert answer is None or len(answer) <= 2 * MAX_ANSWER
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(VALUES)
 def test_any_value_in_the_prompts_own_form(value: object) -> None:

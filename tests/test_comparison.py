@@ -80,6 +80,7 @@ class TestPaired:
         assert d.low < 0.6
         assert d.p_value == pytest.approx(2 / 2**5)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("m", "n"), [(60, 1), (60, 10), (300, 3)])
     def test_coverage_and_false_alarms(self, m: int, n: int) -> None:
         """Two equal models on problems of mixed difficulty: 0 lies in the interval, and p below 0.05, as often as it says."""

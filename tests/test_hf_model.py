@@ -25,6 +25,8 @@ from cruxeval_tasks.models import decoding, hf_shared  # noqa: E402
 from cruxeval_tasks.models.hf_shared import SharedHFLM  # noqa: E402
 from cruxeval_tasks.models.row_cache import RowCache, cache_of, layers_of  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 LETTERS = "abcdefghijklmnopqrstuvwxyz[]/ "
 GREEDY: dict[str, Any] = {"until": ["q]", "/"], "max_gen_toks": 40, "do_sample": False}
 # As in the tasks with ten samples.

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cruxeval_tasks.passk import estimate, pass_at_k
 
 
+@pytest.mark.slow
 def test_is_the_float_nearest_to_the_exact_value() -> None:
     """Every c <= n <= 200 and k <= n, against the product form: the k draws miss the passing samples one by one.
 

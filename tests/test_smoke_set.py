@@ -176,6 +176,7 @@ def test_renaming_and_one_changed_call_do_not_hide_a_copy() -> None:
     assert not near(shape_of(code), shape_of(other))
 
 
+@pytest.mark.slow
 def test_no_problem_is_nearly_one_of_the_benchmark() -> None:
     if not PUBLISHED.is_file():
         pytest.skip(f"the published problems are not at {PUBLISHED}")

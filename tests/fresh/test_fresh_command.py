@@ -13,6 +13,8 @@ from runs import cruxeval
 
 from cruxeval_tasks.problems import Problem, load_problems, smoke_problems
 
+pytestmark = pytest.mark.slow
+
 ORIGINALS = list(smoke_problems())[:12]
 
 

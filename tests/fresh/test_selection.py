@@ -15,6 +15,8 @@ from cruxeval_tasks.judging.pool import Pool
 from cruxeval_tasks.problems import Problem, smoke_problems
 from cruxeval_tasks.tracing import Run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:

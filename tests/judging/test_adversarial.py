@@ -65,6 +65,7 @@ def canaries(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [OWN, SHARED], ids=["own", "shared"])
 def test_every_line_twice_in_one_pool_with_the_host_untouched(judge: Judge, canaries: Path, path: Path) -> None:
     if not path.exists():
@@ -138,6 +139,7 @@ FAILING = [line for line in LINES if line["expect"] == "fail"]
 JUDGED = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@pytest.mark.slow
 @given(st.sampled_from(LINES), st.lists(st.sampled_from(SAME), max_size=3))
 @JUDGED
 def test_white_space_comments_and_parentheses_change_no_verdict(
@@ -151,6 +153,7 @@ def test_white_space_comments_and_parentheses_change_no_verdict(
     assert_healthy(judge)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(FAILING), st.lists(st.sampled_from(OTHER), min_size=1, max_size=3), st.sampled_from(FAILING))
 @JUDGED
 def test_a_failing_line_passes_by_no_mutation(
@@ -170,6 +173,7 @@ def is_honest(line: dict[str, Any], prediction: str) -> bool:
     return line["mode"] == "input" and prediction.strip().startswith("f(")
 
 
+@pytest.mark.slow
 @given(st.sampled_from(LINES), st.data())
 @JUDGED
 def test_cut_and_shuffled_text_breaks_nothing(judge: Judge, line: dict[str, Any], data: st.DataObject) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from cruxeval_tasks.judging.judge import Judge, Limits, Status
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT.parent / "shared" / "official_results"
 PROBLEMS = ROOT.parent / "shared" / "cruxeval" / "cruxeval.jsonl"

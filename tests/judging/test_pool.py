@@ -111,6 +111,7 @@ def test_more_problems_than_a_worker_keeps_compiled() -> None:
 # --- workers that die ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plain", [True, False])
 def test_killing_workers_changes_no_reply(plain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """SIGKILL to every worker that is at work, after every tenth reply; but not a fourth time to one request."""
@@ -305,6 +306,7 @@ def test_a_long_request_meets_a_long_reply(pool: Pool) -> None:
 # --- the judge's process ---
 
 
+@pytest.mark.slow
 def test_nothing_is_left_behind() -> None:
     before = open_descriptors()
     pool = Pool(2, Limits(), LAYERS)
@@ -402,6 +404,7 @@ def test_an_interrupted_judge_can_go_on() -> None:
     wait_until(lambda: not any(alive(pid) for pid in workers + children))
 
 
+@pytest.mark.slow
 def test_threads_share_a_judge() -> None:
     results: dict[int, list[Status]] = {}
     with Judge(workers=2) as judge:

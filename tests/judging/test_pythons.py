@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PROBLEMS = ROOT.parent / "shared" / "cruxeval" / "cruxeval.jsonl"
 

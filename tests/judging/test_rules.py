@@ -284,6 +284,7 @@ def test_every_kind_of_status_is_among_the_mixed_checks(mixed_verdicts: dict[Che
     assert {verdict.status for verdict in mixed_verdicts.values()} == set(Status)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 3, 4])
 def test_verdicts_are_the_same_for_any_number_of_workers_and_any_order(
     workers: int, mixed_verdicts: dict[Check, Verdict]

@@ -67,6 +67,7 @@ def shape(value: Any) -> Any:
     return kind, repr(value)
 
 
+@pytest.mark.slow
 @given(values)
 def test_a_value_comes_back_with_its_types_its_order_and_every_bit(value: object) -> None:
     assert shape(there_and_back(value)) == shape(value)
@@ -336,6 +337,7 @@ def test_size_limit(value: object) -> None:
         encode(value, 1000)
 
 
+@pytest.mark.slow
 def test_a_shared_part_counts_each_time_it_is_written() -> None:
     value: Any = []
     for _ in range(60):  # 2**60 items in all
@@ -410,6 +412,7 @@ def assert_plain(value: Any) -> None:
             assert_plain(item)
 
 
+@pytest.mark.slow
 @given(json_values)
 @settings(max_examples=500)
 def test_hostile_json_gives_plain_values_or_a_wire_error(form: Any) -> None:

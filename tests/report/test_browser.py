@@ -11,6 +11,8 @@ from urllib.parse import quote
 import pytest
 from pages import HOSTILE, HOSTILE_ID, PROBLEMS
 
+pytestmark = pytest.mark.slow
+
 playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
 
 _FLAGS = (

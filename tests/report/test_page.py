@@ -148,6 +148,7 @@ def test_eight_thousand_long_completions_stay_below_5_megabytes(tmp_path: Path) 
 # --- figures ---
 
 
+@pytest.mark.slow
 def test_a_published_run_is_placed_beside_its_published_score(tmp_path: Path) -> None:
     files = [official("codellama-7b_temp0.2_input.json"), official("codellama-7b_temp0.2_output.json")]
     out = tmp_path / "report.html"
