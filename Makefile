@@ -16,7 +16,7 @@ DATA    ?= ../shared
 AUTHORS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick test-versions coverage lint bench bench-hf clean
+.PHONY: help demo test quick test-versions coverage lint bench bench-hf greedy-hf clean
 
 help:  ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
@@ -51,7 +51,7 @@ coverage: $(VENV)/.develops  ## Measure the branch coverage of extraction, judge
 		$(BIN)/coverage report --include=$$module --fail-under=95 --format=total > /dev/null || \
 		{ echo "$$module: below 95 %"; exit 1; }; done
 
-lint: $(VENV)/.develops  ## Check style and types
+lint: $(VENV)/.develops  ## Check style, types, and which module imports which
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
@@ -59,15 +59,17 @@ lint: $(VENV)/.develops  ## Check style and types
 bench: $(VENV)/.develops  ## Time the judge beside other scorers
 	$(BIN)/python benchmarks/judge.py --data $(DATA) $(if $(AUTHORS),--authors $(AUTHORS)) $(BENCH)
 
-bench-hf: $(VENV)/.develops $(MODEL)/config.json  ## Time the model type `hf-shared` beside the host's `hf` (hours)
+bench-hf: $(VENV)/.develops $(MODEL)/config.json  ## Time the model type `hf-shared` beside the host's `hf` (an hour)
 	CRUXEVAL_PROBLEMS=$(DATA)/cruxeval/cruxeval.jsonl $(BIN)/python benchmarks/hf_shared.py speed --model $(MODEL) $(BENCH)
-	CRUXEVAL_PROBLEMS=$(DATA)/cruxeval/cruxeval.jsonl $(BIN)/python benchmarks/hf_shared.py greedy --model $(MODEL)
+
+greedy-hf: $(VENV)/.develops $(MODEL)/config.json  ## Compare the greedy texts of `hf-shared` with those of `hf` (an hour)
+	CRUXEVAL_PROBLEMS=$(DATA)/cruxeval/cruxeval.jsonl $(BIN)/python benchmarks/hf_shared.py greedy --model $(MODEL) $(BENCH)
 
 clean:  ## Remove .venv and the converted model
 	rm -rf $(VENV) .cache
 
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 # PyTorch first: where a version is there already, the package's own requirement takes it.
 $(VENV)/.runs: pyproject.toml | $(BIN)/python

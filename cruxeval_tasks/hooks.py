@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 Doc = dict[str, Any]
 
 Executes = Literal["always", "sometimes", "never"]
-"""Whether an answer must be executed to be judged: a call of `f` always, a value only where it is no literal."""
+"""Whether an answer must be executed to be judged: a call of `f` always, a value only where it is no literal; with
+"never" nothing is judged."""
 
 _log = logging.getLogger(__name__)
 
@@ -84,7 +85,8 @@ def benchmark(
         others: The rest of the metadata and the model's arguments, which the host passes too.
 
     Raises:
-        IsolationError: Answers always need execution, and cannot be isolated here.
+        IsolationError: Answers always need execution, or the problems are not known and have to be run, and neither can
+            be isolated here.
         ProblemSetError: The problems cannot be read, or one of them is bad.
         SettingsError: The metadata is of a wrong type, has a misspelt key, or asks for a pass@k that the number of
             samples does not give.
@@ -163,7 +165,7 @@ def _dataset(problem_set: ProblemSet, repeats: int | None, k: Sequence[int], all
     return Dataset.from_list(rows)
 
 
-# --- the authors' prompts ---
+# --- the authors' prompts; each raises `PublishedPromptsError` where their file cannot be had ---
 
 
 def paper_output_direct(doc: Doc) -> str:
@@ -249,13 +251,17 @@ def _results(direction: Direction, doc: Doc, results: Sequence[Any]) -> dict[str
 
     Returns:
         The metrics; none where the completions did not pass the filter, as with host 0.5 under `--predict_only`.
+
+    Raises:
+        IsolationError: An answer needs execution, which cannot be isolated here.
+        SettingsError: The host's cache of requests held the prompts of another problem set.
     """
     answers = results[0] if results and isinstance(results[0], list) else results
     if not all(isinstance(answer, Answer) for answer in answers):
         _warn_unfiltered()
         return {}
     if any(answer.doc[field] != doc[field] for answer in answers for field in ("code", "input", "output")):
-        raise ValueError(
+        raise SettingsError(
             f"the model was asked about another problem than {doc['id']}: --cache_requests found the prompts of "
             "another problem set. Make them anew with --cache_requests refresh"
         )

@@ -113,6 +113,7 @@ def load_problems(path: str | os.PathLike[str] | None = None, *, judge: Judge | 
 
     Raises:
         ProblemSetError: The source cannot be read, or holds a bad row. The first ten bad rows are named.
+        IsolationError: The set is not known, and its code cannot be run in isolation here.
     """
     if path is not None:
         return _load_file(path, "", judge)

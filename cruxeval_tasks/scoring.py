@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import cruxeval_tasks
-from cruxeval_tasks.answers import input_answer, output_answer
+from cruxeval_tasks.answers import FINDERS
 from cruxeval_tasks.completions import Run
 from cruxeval_tasks.direction import Direction
 from cruxeval_tasks.errors import UserError
@@ -117,7 +117,7 @@ def score_run(
         IsolationError: An answer needs execution and cannot be isolated here.
     """
     chosen = _direction(run, direction)
-    extract = {"input": input_answer, "output": output_answer}[chosen]
+    extract = FINDERS[chosen]
     answers: dict[str, Sequence[str | None]] = {}
     verdicts: dict[str, Sequence[Verdict]] = {}
     step = len(matched.problems) if progress is None else _AT_ONCE

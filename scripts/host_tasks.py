@@ -20,7 +20,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cruxeval_tasks.answers import input_answer, output_answer
+from cruxeval_tasks.answers import FINDERS
 from cruxeval_tasks.direction import Direction
 from cruxeval_tasks.judging.judge import Check, Judge
 from cruxeval_tasks.problems import Problem, load_problems
@@ -86,7 +86,7 @@ def _row(name: str, direction: Direction, problems: Sequence[Problem], answers: 
 
 
 def _ours(direction: Direction, problems: Sequence[Problem], completions: Sequence[str]) -> float:
-    extract = {"input": input_answer, "output": output_answer}[direction]
+    extract = FINDERS[direction]
     with Judge() as judge:
         verdicts = judge.judge(
             Check(direction, p.code, p.output, extract(completion))

@@ -41,6 +41,7 @@ can be read as code; so is a mark between quotes.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
 from cruxeval_tasks.answers.json_field import Field, answer_field
 from cruxeval_tasks.answers.markers import after_reasoning, within_turn
@@ -57,7 +58,7 @@ from cruxeval_tasks.answers.statements import (
 )
 from cruxeval_tasks.direction import Direction
 
-__all__ = ["input_answer", "output_answer", "stops_in_reasoning"]
+__all__ = ["FINDERS", "input_answer", "output_answer", "stops_in_reasoning"]
 
 _HEAD, _TAIL = 4_000, 16_000  # what is looked at of a longer text
 _TAGS = 200  # tags that are looked at, from the end
@@ -77,6 +78,10 @@ def output_answer(completion: str) -> str | None:
 def input_answer(completion: str) -> str | None:
     """Return the answer of an input prediction: the call of `f`, or None."""
     return _answer(completion, "input")
+
+
+FINDERS: Mapping[Direction, Callable[[str], str | None]] = {"input": input_answer, "output": output_answer}
+"""What finds the answer of each direction."""
 
 
 def stops_in_reasoning(completion: str) -> bool:

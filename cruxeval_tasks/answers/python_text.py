@@ -33,7 +33,8 @@ _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _NO_SPACES = "\u200b\u200c\u200d\u2060\ufeff"
 _ODD_SPACE = re.compile(rf"[^\S \t\n]|[{_NO_SPACES}]")
 
-# Built-ins that an answer may lean on. In running text every other free name is taken for prose.
+# Built-ins that an answer may lean on. In running text every other free name is taken for prose. Not the judge's list of
+# what may be evaluated, which has words of English (`format`, `next`) and grows for other reasons.
 _BUILTINS = {
     "abs", "all", "any", "bin", "bool", "bytearray", "bytes", "chr", "complex", "dict", "divmod",
     "enumerate", "filter", "float", "frozenset", "hex", "int", "len", "list", "map", "max", "min",

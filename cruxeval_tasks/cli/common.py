@@ -203,4 +203,3 @@ def labels(paths: Sequence[str]) -> list[str]:
             length += 1
         names.append(visible("/".join(own[-length:])))
     return names
-

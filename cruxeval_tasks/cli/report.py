@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from cruxeval_tasks.cli import common
 from cruxeval_tasks.errors import UserError
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command(epilog=common.FORMATS_HELP)

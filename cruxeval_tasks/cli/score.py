@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-
 def _ks(ctx: click.Context, parameter: click.Parameter, value: str | None) -> list[int]:
     try:
         ks = sorted({int(part) for part in value.split(",")}) if value is not None else []

@@ -31,9 +31,10 @@ _CANDIDATES = 256
 class Sample:
     """One completion to be generated.
 
-    Args:
+    Attributes:
         limit: How many tokens it may have at most.
         tag: Whatever the caller needs to recognise it.
+        tokens: Those it has so far.
     """
 
     limit: int

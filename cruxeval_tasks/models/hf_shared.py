@@ -15,6 +15,7 @@ from lm_eval.models.huggingface import HFLM
 from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs, postprocess_generated_text
 from tqdm import tqdm
 
+from cruxeval_tasks.errors import UserError
 from cruxeval_tasks.models import support
 from cruxeval_tasks.models.decoding import Choice, Decoder, Network, Prefix, Prompt, Sample
 
@@ -124,7 +125,7 @@ class SharedHFLM(HFLM):  # type: ignore[misc]
         """The distinct prompts, those of a task one after the other and the longest first, with their samples."""
         room = self.max_length - limit
         if room <= 0:
-            raise ValueError(
+            raise UserError(
                 f"The model reads {self.max_length} tokens at most, and {limit} are to be generated: no room is left "
                 "for the prompt. Lower `max_gen_toks`."
             )

@@ -11,7 +11,7 @@ from typing import Any
 from pygments.lexers.python import PythonLexer
 from pygments.token import STANDARD_TYPES, Token
 
-from cruxeval_tasks.answers import input_answer, output_answer
+from cruxeval_tasks.answers import FINDERS
 from cruxeval_tasks.report.data import NamedRun, Report, spread
 from cruxeval_tasks.report.marking import place
 
@@ -20,8 +20,6 @@ MAX_PACKED = 4_300_000
 
 _CUTS = (40_000, 12_000, 4_000, 2_000, 1_000, 400)
 """Characters of a text up to which it is kept whole, tried in turn until the data is small enough."""
-
-_EXTRACT = {"output": output_answer, "input": input_answer}
 
 Segment = str | int | list[str]
 """Of a completion: text, a number of characters left out, or the answer in a list of one."""
@@ -54,7 +52,7 @@ def _places(report: Report) -> Places:
         if score.run.are_answers:
             continue
         for key, answers in score.answers.items():
-            extract = _EXTRACT[score.direction]
+            extract = FINDERS[score.direction]
             distinct = dict(zip(score.run.texts[key], answers, strict=True))
             found[number, key] = {t: place(t, answer, score.direction, extract) for t, answer in distinct.items()}
     return found
