@@ -21,6 +21,7 @@ from lm_eval.models.huggingface import HFLM  # noqa: E402
 from tokenizers import Tokenizer, decoders  # noqa: E402
 from tokenizers import models as tokenizer_models  # noqa: E402
 
+from cruxeval_tasks.errors import UserError  # noqa: E402
 from cruxeval_tasks.models import decoding, hf_shared  # noqa: E402
 from cruxeval_tasks.models.hf_shared import SharedHFLM  # noqa: E402
 from cruxeval_tasks.models.row_cache import RowCache, cache_of, layers_of  # noqa: E402
@@ -159,7 +160,7 @@ def test_reasoning_is_cut_as_hf_does(model: Any, tokenizer: Any, marker: str | i
 
 
 def test_no_room_for_a_prompt_is_an_error(model: Any, tokenizer: Any) -> None:
-    with pytest.raises(ValueError, match="max_gen_toks"):
+    with pytest.raises(UserError, match="max_gen_toks"):
         run(SharedHFLM, model, tokenizer, requests(prompts(2), {**GREEDY, "max_gen_toks": 256}))
 
 
