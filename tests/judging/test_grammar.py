@@ -247,6 +247,7 @@ def test_a_literal_that_raises(answer: str, exception: str) -> None:
     assert outcome.exception == exception
 
 
+@pytest.mark.slow
 @given(st.text(), st.sampled_from(["input", "output"]))
 def test_any_text_is_sorted_into_something(answer: str, direction: str) -> None:
     outcome = admit(answer, direction, frozenset({"f"}))  # type: ignore[arg-type]
@@ -278,6 +279,7 @@ _DEEP = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_deep_answers_end_neither_the_parser_nor_the_process() -> None:
     program = (
         "import sys, json; from cruxeval_tasks.judging import grammar\n"

@@ -93,6 +93,7 @@ def test_a_c_loop_is_ended_too(pool: Pool) -> None:
     assert pool.run([Request(code, "f(10 ** 12)", F, True, 1000)]) == [Reply("timeout", "cpu")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plain", [True, False])
 def test_waiting_is_ended_by_the_wall_clock(plain: bool) -> None:
     pool = Pool(1, Limits(wall_seconds=1.0), LAYERS)
@@ -384,6 +385,7 @@ def descendants(pids_: list[int]) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_judge_that_dies_takes_all_along(number: signal.Signals) -> None:
     process, workers = start_judging()

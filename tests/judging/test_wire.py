@@ -472,6 +472,7 @@ def test_a_huge_frame_is_refused_before_it_arrives() -> None:
     assert wire.take_frame(bytearray(wire.MAX_FRAME.to_bytes(4, "big"))) is None
 
 
+@pytest.mark.slow
 @given(st.lists(st.dictionaries(st.text(max_size=3), st.integers(), max_size=2), max_size=4), st.data())
 def test_frames_come_out_whole_however_they_are_cut(messages: list[dict[str, int]], data: st.DataObject) -> None:
     stream = b"".join(map(wire.frame, messages))

@@ -20,6 +20,8 @@ from cruxeval_tasks.cli import main
 from cruxeval_tasks.report import charts, data
 from cruxeval_tasks.report.data import Pair
 
+pytestmark = pytest.mark.slow
+
 
 class _Elements(HTMLParser):
     def __init__(self, html: str) -> None:
@@ -121,7 +123,6 @@ def test_the_same_files_give_the_same_page(page: Path, html: str) -> None:
     assert again.read_text(encoding="utf-8") == html
 
 
-@pytest.mark.slow
 def test_eight_thousand_long_completions_stay_below_5_megabytes(tmp_path: Path) -> None:
     """800 problems, ten different completions of 1,500 characters that compress badly, as reasoning does."""
     chance = random.Random(7)
@@ -148,7 +149,6 @@ def test_eight_thousand_long_completions_stay_below_5_megabytes(tmp_path: Path) 
 # --- figures ---
 
 
-@pytest.mark.slow
 def test_a_published_run_is_placed_beside_its_published_score(tmp_path: Path) -> None:
     files = [official("codellama-7b_temp0.2_input.json"), official("codellama-7b_temp0.2_output.json")]
     out = tmp_path / "report.html"
