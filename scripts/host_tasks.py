@@ -45,8 +45,8 @@ def main() -> None:
     options = parser.parse_args()
     problems = load_problems(options.problems).problems
     rows = [
-        _row("the gold answers", "output", problems, [p.output for p in problems], 100.0),
-        _row("the gold answers", "input", problems, [f"f({p.input})" for p in problems], 100.0),
+        _row("the gold answers", "output", problems, [p.output for p in problems]),
+        _row("the gold answers", "input", problems, [f"f({p.input})" for p in problems]),
     ]
     for name in FILES:
         body = json.loads((options.results / name).read_text())
@@ -74,15 +74,20 @@ def _head() -> list[str]:
     ]
 
 
-def _row(name: str, direction: Direction, problems: Sequence[Problem], answers: Sequence[str], theirs: float) -> str:
+def _row(
+    name: str, direction: Direction, problems: Sequence[Problem], answers: Sequence[str], theirs: float | None = None
+) -> str:
+    """One line of the table; `theirs` is the authors' pass@1, where they judged these answers."""
     completions = [
         f"assert {answer} == {p.output}\n" if direction == "input" else f"assert f({p.input}) == {answer}\n"
         for p, answer in zip(problems, answers, strict=True)
     ]
     ours = _ours(direction, problems, completions)
     host = _host(direction, problems, completions)
-    print(f"{name}, {direction}: authors {theirs:.2f}, here {ours:.2f}, host {host:.2f}", file=sys.stderr, flush=True)
-    return f"| {name} | {direction} | {theirs:.1f} | {ours:.1f} | {host:.1f} |"
+    said = "–" if theirs is None else f"{theirs:.1f}"
+    row = f"| {name} | {direction} | {said} | {ours:.1f} | {host:.1f} |"
+    print(row, file=sys.stderr, flush=True)
+    return row
 
 
 def _ours(direction: Direction, problems: Sequence[Problem], completions: Sequence[str]) -> float:
