@@ -7,7 +7,7 @@ from host_copy import HostCopy
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whatever drives the real host takes seconds."""
     for item in items:
-        if "host" in item.path.parent.parts[-1:] or "host_copy" in getattr(item, "fixturenames", ()):
+        if item.path.parent.name == "host" or "host_copy" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
 
 
