@@ -59,7 +59,7 @@ lint: $(VENV)/.develops  ## Check style, types, and which module imports which
 bench: $(VENV)/.develops  ## Time the judge beside other scorers
 	$(BIN)/python benchmarks/judge.py --data $(DATA) $(if $(AUTHORS),--authors $(AUTHORS)) $(BENCH)
 
-bench-hf: $(VENV)/.develops $(MODEL)/config.json  ## Time the model type `hf-shared` beside the host's `hf` (an hour)
+bench-hf: $(VENV)/.develops $(MODEL)/config.json  ## Time the model type `hf-shared` beside the host's `hf` (hours)
 	CRUXEVAL_PROBLEMS=$(DATA)/cruxeval/cruxeval.jsonl $(BIN)/python benchmarks/hf_shared.py speed --model $(MODEL) $(BENCH)
 
 greedy-hf: $(VENV)/.develops $(MODEL)/config.json  ## Compare the greedy texts of `hf-shared` with those of `hf` (an hour)
